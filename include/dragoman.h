@@ -62,7 +62,8 @@ enum { DRAGOMAN_STORED = 0, DRAGOMAN_FLOAT32 = 1, DRAGOMAN_BFLOAT16 = 2, DRAGOMA
 
 typedef struct dragoman_load_options {
   size_t size;
-  int32_t precision; /* of products with weights; DRAGOMAN_STORED: as the folder stores them */
+  int32_t precision;  /* of products with weights; DRAGOMAN_STORED: as the folder stores them, on a GPU float32 */
+  const char* device; /* where to compute: "cpu", "cuda", "cuda:1", "auto"; null: cpu. One GPU a process */
 } dragoman_load_options;
 
 DRAGOMAN_API dragoman_status dragoman_load_options_init(dragoman_load_options* options, size_t size);

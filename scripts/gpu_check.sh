@@ -1,16 +1,18 @@
 #!/bin/sh
 # Checks the kernels of NVIDIA GPUs on a card, also on a machine that has nothing but a driver and CUDA's libraries.
 #   scripts/gpu_check.sh pack FOLDER [BUILD]   here: builds the programs in BUILD (build-gpu) and packs them with the
-#                                              libraries they need, CUDA's excepted, into FOLDER/gpu_check.tar.gz
+#                                              libraries they need, CUDA's excepted, and the stored runs of PyTorch into
+#                                              FOLDER/gpu_check.tar.gz
 #   scripts/gpu_check.sh run FOLDER [OUT]      there: unpacks, runs tests, compute-sanitizer and speeds; logs go to OUT
 #   scripts/gpu_check.sh all                   both, on a machine with a card
 # Environment of `pack`: GPU_CHECK_PROGRAMS, the programs to build; without dragoman, `train` is left out.
 # `run` prints a table and ends with status 1 if a check failed. Environment of `run`: GPU_CHECK_STEPS, the checks to
-# run (default: "facts ops decoding model training family messages speed train sanitizer"; also: "profile").
+# run (default: "facts ops decoding model golden c_api training family messages speed train serve sanitizer"; also:
+# "profile"). The check `serve` needs `train` and python3.
 set -eu
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 here=$(cd "$(dirname "$0")" && pwd)
-programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_decoding_test cuda_device_group_test dragoman"}
+programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_decoding_test cuda_device_group_test cuda_c_api_test cuda_golden_transformer_test cuda_golden_language_model_test cuda_golden_encoder_test dragoman"}
 
 pack() {
   folder=$1
@@ -29,6 +31,8 @@ pack() {
       grep -vE '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*|libgcc_s|libstdc\+\+)\.so' |
       while read -r library; do cp -Ln "$library" "$folder/gpu_check/lib/" || true; done
   done
+  mkdir "$folder/gpu_check/golden"
+  cp "$root"/tests/golden/*.safetensors "$folder/gpu_check/golden/"
   tar -C "$folder" -czf "$folder/gpu_check.tar.gz" gpu_check
   rm -rf "$folder/gpu_check"
   cp "$0" "$folder/gpu_check.sh"
@@ -90,10 +94,50 @@ PYTHON
   cat "$out/profile.txt"
 }
 
+# Scores of the GPU differ from those of the CPU by 1e-3 at most.
+score_on_both() {
+  for device in cpu cuda; do
+    ./dragoman score --device $device --model model --source corpus/valid.en --target corpus/valid.de --output $device.tsv
+  done
+  paste cpu.tsv cuda.tsv | awk '{d = $1 - $4; if (d < 0) d = -d; if (d > most) most = d}
+    END {print "largest difference", most; exit most > 1e-3}'
+}
+
+# The server answers as `translate`, before and after a reload.
+serve_as_translate() {
+  head -n 20 corpus/valid.en >lines.txt
+  ./dragoman translate --device cuda --model model --input lines.txt --output translated.txt
+  ./dragoman serve --device cuda --model en:de=model --whole-lines --port 5077 2>serve.log &
+  server=$!
+  python3 - "$server" <<'PYTHON' && result=0 || result=$?
+import json, os, signal, sys, time, urllib.request
+lines, expected = (open(name).read().splitlines() for name in ("lines.txt", "translated.txt"))
+def ask(path, body=None):
+    request = urllib.request.Request("http://127.0.0.1:5077" + path, body and json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    return urllib.request.urlopen(request).read().decode()
+for attempt in range(600):
+    if "serving at" in open("serve.log").read():
+        break
+    time.sleep(0.1)
+for reloads in (0, 1):
+    seen = [json.loads(ask("/translate", {"q": line, "source": "en", "target": "de"}))["translatedText"] for line in lines]
+    assert seen == expected, (seen, expected)
+    os.kill(int(sys.argv[1]), signal.SIGHUP)
+    while "reloaded" not in open("serve.log").read():
+        time.sleep(0.1)
+assert 'dragoman_device_info{device="cuda:0"} 1' in ask("/metrics")
+PYTHON
+  kill "$server"
+  wait "$server" || result=1
+  cat serve.log
+  return $result
+}
+
 run() {
   folder=$1
   out=${2:-"$folder/results"}
-  steps=${GPU_CHECK_STEPS:-"facts ops decoding model training family messages speed train sanitizer"}
+  steps=${GPU_CHECK_STEPS:-"facts ops decoding model golden c_api training family messages speed train serve sanitizer"}
   failed=0
   mkdir -p "$out"
   out=$(cd "$out" && pwd)
@@ -114,6 +158,11 @@ run() {
   if wants decoding; then check decoding ./cuda_decoding_kernels_test; fi
   if wants decoding && [ -x cuda_decoding_test ]; then check search ./cuda_decoding_test; fi
   if wants model; then check model ./cuda_model_test; fi
+  export DRAGOMAN_GOLDEN="$work/gpu_check/golden"  # where the tests find the stored runs
+  for run in transformer language_model encoder; do
+    if wants golden && [ -x "cuda_golden_${run}_test" ]; then check "golden-$run" "./cuda_golden_${run}_test"; fi
+  done
+  if wants c_api && [ -x cuda_c_api_test ]; then check c_api ./cuda_c_api_test; fi
   if wants training && [ -x cuda_training_test ]; then check training ./cuda_training_test; fi
   if wants messages && [ -x cuda_device_group_test ]; then check messages ./cuda_device_group_test; fi
   if wants family && [ -x cuda_family_test ]; then check family ./cuda_family_test; fi
@@ -131,6 +180,10 @@ run() {
     check train ./dragoman train --device cuda --preset tiny --source corpus/train.en --target corpus/train.de \
       --valid-source corpus/valid.en --valid-target corpus/valid.de --model model --max-steps 200
     check translate sh -c 'head -n 20 corpus/valid.en | ./dragoman translate --device cuda --model model'
+    if wants serve; then
+      check score score_on_both
+      check serve serve_as_translate
+    fi
   fi
   if wants sanitizer; then
     sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/bin /opt -name compute-sanitizer -type f 2>/dev/null | head -n 1)

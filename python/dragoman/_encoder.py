@@ -25,6 +25,11 @@ class Encoder(Model):
         self._core = core
         return self
 
+    @property
+    def device(self) -> str:
+        """Where the model computes: "cpu", or a GPU such as "cuda:0"."""
+        return self._core.device
+
     def embed(
         self, texts: str | Iterable[str], **options: Unpack[EncodeOptions]
     ) -> numpy.typing.NDArray[numpy.float32]:

@@ -56,6 +56,11 @@ class Generator(Model):
         return self
 
     @property
+    def device(self) -> str:
+        """Where the model computes: "cpu", or a GPU such as "cuda:0"."""
+        return self._core.device
+
+    @property
     def context(self) -> int:
         """The tokens that the model takes at most, prompt and continuation together."""
         return self._core.context

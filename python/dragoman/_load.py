@@ -10,7 +10,7 @@ from typing import Any, Literal
 from dragoman import _dragoman
 from dragoman._encoder import Encoder
 from dragoman._generator import Generator
-from dragoman._model import Folder, check_device, existing_folder
+from dragoman._model import Folder, existing_folder
 from dragoman._translator import Translator
 from dragoman.errors import UsageError
 
@@ -30,15 +30,16 @@ def load(
 
     Args:
         folder: of a model; several folders of models that translate vote with the mean of their probabilities.
-        device: "cpu".
-        precision: of the products with weights; "auto" is how the folder stores them.
+        device: where to compute: "cpu", "cuda" (the first GPU), "cuda:1", or "auto", which takes a GPU if there is
+            one. A process uses one GPU.
+        precision: of the products with weights; "auto" is how the folder stores them, and float32 on a GPU.
         reverse: folder of a model of the other direction, which sorts the hypotheses (`reverse_weight`).
-        workers: threads for `stream` and `translate_async`; 0 is one a core. Other calls have an option `workers`.
+        workers: threads for `stream` and `translate_async`; 0 is one a core, and one on a GPU. Other calls have an option `workers`.
         threads_per_worker: threads that compute the products of one of these workers together.
     Returns: a `Translator`, a `Generator` or an `Encoder`.
-    Raises: AbsentFileError if a folder is not there; DataError for one that holds no model, or a damaged one.
+    Raises: AbsentFileError if a folder is not there; DataError for one that holds no model, or a damaged one;
+        UsageError for a device that is not there, and for a second GPU.
     """
-    check_device(device)
     given: list[Folder] = [folder] if isinstance(folder, str | PathLike) else list(folder)
     folders = [existing_folder(each) for each in given]
     if not folders:
@@ -47,12 +48,13 @@ def load(
     if kind == "translator":
         return Translator._load(
             folders, precision=precision, reverse="" if reverse is None else existing_folder(reverse),
-            workers=workers, threads_per_worker=threads_per_worker)
+            workers=workers, threads_per_worker=threads_per_worker, device=device)
     if len(folders) > 1 or reverse is not None:
         raise UsageError(f"load: {folders[0]} holds a model of kind {kind}; only models that translate vote together")
     if kind == "generator":
-        return Generator._load(folders, precision=precision, workers=workers, threads_per_worker=threads_per_worker)
-    return Encoder._load(folders, precision=precision)
+        return Generator._load(
+            folders, precision=precision, workers=workers, threads_per_worker=threads_per_worker, device=device)
+    return Encoder._load(folders, precision=precision, device=device)
 
 
 class _Kept:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dragoman.errors import AbsentFileError, Error, UsageError
+from dragoman.errors import AbsentFileError, Error
 
 Folder = str | os.PathLike[str]
 
@@ -78,9 +78,3 @@ class Model:
 
 def _load_again(kind: type[Any], folders: list[Path], arguments: dict[str, Any]) -> Any:
     return kind._load(folders, **arguments)
-
-
-def check_device(device: str) -> None:
-    """Raises: UsageError for a device other than the CPU."""
-    if device not in ("cpu", "auto"):
-        raise UsageError(f"device is {device!r}, must be 'cpu' or 'auto'; the Python package computes on the CPU")

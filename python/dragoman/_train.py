@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 from dragoman import _dragoman
 from dragoman._callbacks import Callback, Run, Update, Validation
-from dragoman._model import check_device
 from dragoman._options import TrainOptions
 from dragoman._progress import Progress
 from dragoman.errors import AbsentFileError
@@ -85,6 +84,8 @@ def train(
         tokenizer: of a language model; not given: one is learned.
         initial_model: model to start from.
         model_config: config.json with the shape of the model.
+        device: where to train: "cpu", "cuda" (the first GPU), "cuda:1", or "auto", which takes a GPU if there is one.
+            A GPU computes in bfloat16 unless `precision` says otherwise.
         callbacks: `Callback` objects, or functions of an `Update`; False ends the run.
         progress: show a line of progress, in a notebook or on a terminal.
         options: of the run, the shape and the vocabulary; what is not given is what the preset says.
@@ -92,7 +93,6 @@ def train(
     Raises: UsageError for options, AbsentFileError and DataError for text that cannot be used, before any update;
         KeyboardInterrupt after Ctrl-C, when the run has saved. A second Ctrl-C ends the process at once.
     """
-    check_device(device)
     for callback in callbacks:
         if not isinstance(callback, Callback) and not callable(callback):
             raise TypeError(f"train: a callback must be a Callback or a function, is {type(callback).__name__}")
@@ -105,7 +105,8 @@ def train(
     files["model"] = [Path(model)]
     shown: list[CallbackLike] = [*callbacks, Progress()] if progress else list(callbacks)
     followers = _Followers(shown)
-    facts = _dragoman.train(preset, task, files, dict(options), followers.on_update, followers.on_validation, _log.info)
+    facts = _dragoman.train(preset, task, files, dict(options), followers.on_update, followers.on_validation, _log.info,
+                            device)
     if facts.pop("exit_status") != 0:
         raise KeyboardInterrupt(f"train: {facts['reason']}")
     run = Run(Path(model), **facts)

@@ -57,6 +57,11 @@ class Translator(Model):
         self._core = core
         return self
 
+    @property
+    def device(self) -> str:
+        """Where the model computes: "cpu", or a GPU such as "cuda:0"."""
+        return self._core.device
+
     @overload
     def translate(  # type: ignore[overload-overlap]
         self, texts: str, *, source_language: str = "", target_language: str = "", **options: Unpack[SearchOptions]

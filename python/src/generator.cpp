@@ -19,9 +19,12 @@
 #include "decoding/load_model.h"
 #include "decoding/text_scorer.h"
 #include "interrupt.h"
+#include "kernels/cuda/device_name.h"
+#include "models/model_device.h"
 #include "report/attention_page.h"
 #include "serving/story_page.h"
 #include "submitted.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::python {
 namespace {
@@ -130,6 +133,7 @@ class GeneratorCore {
   }
 
   int64_t context() const { return generator_->context(); }
+  std::string device() const { return models::device_of(generator_->model()).name(); }
   std::string config() const { return generator_->model().config().to_json(); }
 
  private:
@@ -138,9 +142,10 @@ class GeneratorCore {
 };
 
 std::unique_ptr<GeneratorCore> load(const std::filesystem::path& folder, const std::string& precision, int workers,
-                                    int threads_per_worker) {
+                                    int threads_per_worker, const std::string& device) {
   const auto chosen = base::from_name<std::optional<kernels::Precision>>(precision);
   const nb::gil_scoped_release released;
+  const tensor::DeviceScope scope(kernels::cuda::open_named_device(device, "device"));
   auto generator = decoding::load_generator(folder, chosen, {workers, threads_per_worker});
   std::shared_ptr<const data::ChatTemplate> chat;
   base::read_published(folder, [&](const base::CheckedFolder& files) { chat = decoding::load_chat(files); });
@@ -188,7 +193,7 @@ void bind_generator(nb::module_& module) {
 
   nb::class_<GeneratorCore>(module, "GeneratorCore")
       .def_static("load", &load, nb::arg("folder"), nb::arg("precision"), nb::arg("workers"),
-                  nb::arg("threads_per_worker"))
+                  nb::arg("threads_per_worker"), nb::arg("device"))
       .def(
           "generate",
           [](const GeneratorCore& self, const Texts& prompts, int samples, int64_t max_tokens, Texts stop,
@@ -214,6 +219,7 @@ void bind_generator(nb::module_& module) {
            nb::arg("options"))
       .def("story_page", &GeneratorCore::story_page, nb::arg("prompt"), nb::arg("max_tokens"), nb::arg("options"))
       .def_prop_ro("context", &GeneratorCore::context)
+      .def_prop_ro("device", &GeneratorCore::device)
       .def_prop_ro("config", &GeneratorCore::config);
   module.def(
       "score_option_rows",

@@ -15,10 +15,13 @@
 #include "cli/text_language.h"
 #include "convert.h"
 #include "interrupt.h"
+#include "kernels/cuda/device_name.h"
 #include "models/architectures/architectures.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
+#include "tensor/device_scope.h"
+#include "training/gpu_choices.h"
 #include "training/presets.h"
 
 namespace dragoman::python {
@@ -87,6 +90,7 @@ void take_shape(nlohmann::json& tree, const std::vector<std::string>& of_the_run
 struct Recipe {
   std::string preset;
   std::string task;  // what the text files mean; empty = that of the preset
+  std::string device = "cpu";
 };
 
 // @param note  what was chosen by the language of the text
@@ -194,13 +198,17 @@ struct Outcome {
   double best_score = 0.0, seconds = 0.0;
 };
 
-Outcome run(const TrainOptions& options, Followers& followers) {
+// @param device  that trains
+Outcome run(const TrainOptions& options, tensor::Device device, Followers& followers) {
   LineBuffer lines([&](const std::string& line) { followers.told(line); });
   std::ostream terminal(&lines);
   // The text is read and the vocabulary learned here; Ctrl-C is heard afterwards.
-  auto trainer =
-      run_interruptibly([&](const std::stop_token&) { return std::make_unique<training::Trainer>(options, terminal); });
+  auto trainer = run_interruptibly([&](const std::stop_token&) {
+    const tensor::DeviceScope scope(device);
+    return std::make_unique<training::Trainer>(options, terminal);
+  });
   const nb::gil_scoped_release released;
+  const tensor::DeviceScope scope(device);
   trainer->listen({.on_update = [&](const report::Progress& progress) { return followers.updated(progress); },
                    .on_validation = [&](const report::ValidationRow& row) { followers.validated(row); }});
   const training::StopReason reason = trainer->run();
@@ -218,12 +226,16 @@ Outcome run(const TrainOptions& options, Followers& followers) {
 nb::dict train(const Recipe& recipe, const Files& files, const nb::dict& given, nb::object on_update,
                nb::object on_validation, nb::object on_line) {
   std::string note;
-  const TrainOptions options = options_of(recipe, files, given, note);
+  TrainOptions options = options_of(recipe, files, given, note);
+  const tensor::Device device = kernels::cuda::open_named_device(recipe.device, "device");
+  if (!device.is_host()) {
+    training::choose_for_gpu(options);
+  }
   Followers followers(std::move(on_update), std::move(on_validation), std::move(on_line));
   if (!note.empty()) {
     followers.told(note);
   }
-  const Outcome outcome = run(options, followers);
+  const Outcome outcome = run(options, device, followers);
   followers.rethrow();
   nb::dict facts;
   facts["reason"] = outcome.reason;
@@ -242,14 +254,15 @@ void bind_trainer(nb::module_& module) {
   module.def(
       "train",
       [](const std::string& preset, const std::string& task, const Files& files, const nb::dict& options,
-         nb::object on_update, nb::object on_validation, nb::object on_line) {
-        return train({preset, task}, files, options, std::move(on_update), std::move(on_validation),
+         nb::object on_update, nb::object on_validation, nb::object on_line, const std::string& device) {
+        return train({preset, task, device}, files, options, std::move(on_update), std::move(on_validation),
                      std::move(on_line));
       },
       arg("preset"), arg("task"), arg("files"), arg("options"), arg("on_update"), arg("on_validation"), arg("on_line"),
+      arg("device"),
       nb::sig("def train(preset: str, task: str, files: collections.abc.Mapping[str, "
               "collections.abc.Sequence[str | os.PathLike]], options: dict, on_update: "
-              "typing.Any, on_validation: typing.Any, on_line: typing.Any) -> "
+              "typing.Any, on_validation: typing.Any, on_line: typing.Any, device: str) -> "
               "dict[str, typing.Any]"));
   module.def("preset_names", &training::preset_names);
   module.def(

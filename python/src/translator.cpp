@@ -16,9 +16,12 @@
 #include "decoding/scorer.h"
 #include "decoding/search/banned_phrases.h"
 #include "interrupt.h"
+#include "kernels/cuda/device_name.h"
+#include "models/model_device.h"
 #include "report/attention_page.h"
 #include "serving/story_page.h"
 #include "submitted.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::python {
 namespace {
@@ -143,6 +146,7 @@ class TranslatorCore {
 
   const data::Vocabulary& source_vocabulary() const { return translator_->source_vocabulary(); }
   const data::Vocabulary& target_vocabulary() const { return translator_->target_vocabulary(); }
+  std::string device() const { return models::device_of(translator_->model()).name(); }
   std::string config() const { return translator_->model().config().to_json(); }
   // The codes of what the model reads and of what it writes; empty where its folder does not say.
   std::pair<Texts, Texts> languages() const {
@@ -179,9 +183,11 @@ class TranslatorCore {
 };
 
 std::unique_ptr<TranslatorCore> load(const std::vector<std::filesystem::path>& folders, const std::string& precision,
-                                     const std::filesystem::path& reverse, int workers, int threads_per_worker) {
+                                     const std::filesystem::path& reverse, int workers, int threads_per_worker,
+                                     const std::string& device) {
   const auto chosen = base::from_name<std::optional<kernels::Precision>>(precision);
   const nb::gil_scoped_release released;
+  const tensor::DeviceScope scope(kernels::cuda::open_named_device(device, "device"));
   return std::make_unique<TranslatorCore>(
       decoding::load_ensemble(folders, chosen, reverse, {workers, threads_per_worker}));
 }
@@ -259,7 +265,7 @@ void bind_translator(nb::module_& module) {
 
   nb::class_<TranslatorCore>(module, "TranslatorCore")
       .def_static("load", &load, nb::arg("folders"), nb::arg("precision"), nb::arg("reverse"), nb::arg("workers"),
-                  nb::arg("threads_per_worker"))
+                  nb::arg("threads_per_worker"), nb::arg("device"))
       .def(
           "translate",
           [](const TranslatorCore& self, Texts texts, const nb::dict& options, Texts prefixes,
@@ -285,6 +291,7 @@ void bind_translator(nb::module_& module) {
       .def_prop_ro("source_languages", [](const TranslatorCore& self) { return self.languages().first; })
       .def_prop_ro("target_languages", [](const TranslatorCore& self) { return self.languages().second; })
       .def("story_page", &TranslatorCore::story_page, nb::arg("text"), nb::arg("options"), nb::arg("languages"))
+      .def_prop_ro("device", &TranslatorCore::device)
       .def_prop_ro("config", &TranslatorCore::config);
 
   module.def(

@@ -189,8 +189,8 @@ def test_missing_and_wrong_folders(tmp_path, generator_folder):
         dragoman.load(tmp_path)
     with pytest.raises(UsageError, match="only models that translate"):
         dragoman.load([generator_folder, generator_folder])
-    with pytest.raises(UsageError, match="device is 'cuda'"):
-        dragoman.load(generator_folder, device="cuda")
+    with pytest.raises(UsageError, match='device is "gpu", must be auto, cpu, cuda or cuda:N'):
+        dragoman.load(generator_folder, device="gpu")
     assert issubclass(AbsentFileError, dragoman.Error) and issubclass(AbsentFileError, FileNotFoundError)
 
 

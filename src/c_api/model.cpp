@@ -4,6 +4,8 @@
 #include "c_api/handles.h"
 #include "c_api/structs.h"
 #include "decoding/load_model.h"
+#include "kernels/cuda/device_name.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::c_api {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 constexpr size_t kLeastLoadOptions = DRAGOMAN_SIZE_THROUGH(dragoman_load_options, precision);
 
 dragoman_load_options load_defaults() {
-  return {.size = sizeof(dragoman_load_options), .precision = DRAGOMAN_STORED};
+  return {.size = sizeof(dragoman_load_options), .precision = DRAGOMAN_STORED, .device = nullptr};
 }
 
 std::optional<kernels::Precision> precision_of(int32_t number) {
@@ -32,7 +34,10 @@ std::optional<kernels::Precision> precision_of(int32_t number) {
   }
 }
 
-std::unique_ptr<dragoman_model> load(const char* folder, std::optional<kernels::Precision> precision) {
+std::unique_ptr<dragoman_model> load(const char* folder, const dragoman_load_options& options) {
+  const std::optional<kernels::Precision> precision = precision_of(options.precision);
+  const tensor::DeviceScope device(kernels::cuda::open_named_device(options.device == nullptr ? "cpu" : options.device,
+                                                                    "dragoman_model_load: device"));
   auto model = std::make_unique<dragoman_model>();
   decoding::LoadedModel loaded = decoding::load_model(folder, precision);
   const models::ModelSizes sizes = loaded.model->config().sizes();
@@ -69,7 +74,7 @@ dragoman_status dragoman_model_load(const char* folder, const dragoman_load_opti
     *model = nullptr;
     check_given(folder, "dragoman_model_load", "folder");
     const dragoman_load_options read = read_options(options, kLeastLoadOptions, load_defaults(), "dragoman_model_load");
-    *model = load(folder, precision_of(read.precision)).release();
+    *model = load(folder, read).release();
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/encoder_command.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -31,6 +32,7 @@ std::string class_line(const data::TextOrPair& text, const decoding::TextClasses
 }
 
 int classify(const EncoderArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   TextOutput output(arguments.output);
   const decoding::TextLabeler labeler =
       decoding::load_labeler(arguments.model, models::EncoderHead::kClasses, "classify", arguments.precision);

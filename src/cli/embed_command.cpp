@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/encoder_command.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -36,6 +37,7 @@ std::string similarity_line(const data::TextOrPair& pair, double cosine, bool js
 
 // The cosine of the two texts of each line.
 int compare(const EmbedArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   TextOutput output(arguments.output);
   const decoding::TextEncoder encoder = decoding::load_encoder(arguments.model, arguments.precision);
   std::vector<data::TextOrPair> pairs;
@@ -64,6 +66,7 @@ int compare(const EmbedArguments& arguments) {
 }
 
 int embed(const EmbedArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   TextOutput output(arguments.output);
   const decoding::TextEncoder encoder = decoding::load_encoder(arguments.model, arguments.precision);
   const std::vector<std::string> texts = read_lines(input_path(arguments));

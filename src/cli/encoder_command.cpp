@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/field_flags.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
@@ -17,6 +18,7 @@ void add_encoder_flags(CLI::App& command, EncoderArguments& arguments, const std
   command.add_option("-o,--output", arguments.output, output)->type_name("FILE");
   command.add_flag("--json", arguments.json, "One JSON object a line instead");
   add_precision_flag(command, arguments.precision);
+  add_device_flag(command, arguments.device);
   add_field(command, base::field_of(&decoding::EncodeOptions::batch_tokens), arguments.encode.batch_tokens);
   add_field(command, base::field_of(&decoding::EncodeOptions::workers), arguments.encode.workers);
 }

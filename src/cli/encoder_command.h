@@ -19,6 +19,7 @@ struct EncoderArguments {
   std::string input = "-";
   std::string output;
   bool json = false;
+  std::string device = "cpu";
   std::optional<kernels::Precision> precision;
   decoding::EncodeOptions encode;
 };

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/encoder_command.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -40,6 +41,7 @@ std::string filled_line(const std::string& text, const decoding::FilledMasks& ma
 }
 
 int fill_mask(const FillArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   TextOutput output(arguments.output);
   const decoding::TextLabeler labeler =
       decoding::load_labeler(arguments.model, models::EncoderHead::kWords, "fill-mask", arguments.precision);

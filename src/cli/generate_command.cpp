@@ -231,10 +231,6 @@ class Generate {
 
 int generate(GenerateArguments& arguments) {
   arguments.options.search.output.scores = arguments.scores;
-  if (is_gpu(arguments.device)) {
-    arguments.precision = arguments.precision.value_or(kernels::Precision::kFloat32);
-    arguments.options.search.execution.workers = 1;
-  }
   const DeviceChoice device(arguments.device);
   return Generate(arguments).run();
 }

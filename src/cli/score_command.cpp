@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/field_flags.h"
 #include "cli/language_flags.h"
 #include "cli/text_lines.h"
@@ -27,6 +28,7 @@ struct ScoreArguments {
   std::string target;
   std::string output;
   bool json = false;
+  std::string device = "cpu";
   std::vector<std::filesystem::path> text;  // of a language model
   data::TextOptions running_text;
   decoding::TextScoreOptions text_score;
@@ -74,6 +76,7 @@ int score_text(const ScoreArguments& arguments) {
 }
 
 int score(const ScoreArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   if (!arguments.text.empty()) {
     return score_text(arguments);
   }
@@ -129,6 +132,7 @@ void add_score_command(CLI::App& app, Run& run) {
   add_field(*command, base::field_of(&data::TextOptions::documents), arguments->running_text.documents);
   add_field(*command, base::field_of(&data::TextOptions::document_separator),
             arguments->running_text.document_separator);
+  add_device_flag(*command, arguments->device);
   command->callback([arguments, &run] {
     base::check_fields(arguments->score);
     base::check_usage(arguments->text.empty() ? !arguments->source.empty() && !arguments->target.empty()

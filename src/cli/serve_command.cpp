@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
 #include "serving/serve.h"
@@ -25,6 +26,7 @@ struct ServeArguments {
   int64_t batch_tokens = decoding::ExecutionOptions().batch_tokens;
   int workers = 0;
   int threads_per_worker = 0;
+  std::string device = "cpu";
   double longest_wait = 2.0;
   double request_time = 30.0;
   double drain_time = 30.0;
@@ -124,9 +126,11 @@ void add_serve_command(CLI::App& app, Run& run) {
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   add_team_flag(*command, arguments->threads_per_worker);
   add_precision_flag(*command, options.load.precision);
+  add_device_flag(*command, arguments->device);
   command->callback([arguments, &run] {
     arguments->finish();
     run = [arguments] {
+      const DeviceChoice device(arguments->device);
       serving::serve(arguments->options);
       return 0;
     };

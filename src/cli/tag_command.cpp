@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/encoder_command.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -50,6 +51,7 @@ std::vector<Words> read_sentences(const TagArguments& arguments) {
 }
 
 int tag(const TagArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   TextOutput output(arguments.output);
   const decoding::TextLabeler labeler =
       decoding::load_labeler(arguments.model, models::EncoderHead::kTags, "tag", arguments.precision);

@@ -26,6 +26,7 @@
 #include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "serving/watch.h"
+#include "training/gpu_choices.h"
 #include "training/presets.h"
 #include "training/trainer.h"
 
@@ -260,16 +261,10 @@ int run_training(const TrainOptions& options, WatchPort port, distributed::Proce
   return trainer.exit_status();
 }
 
-// A GPU computes in bfloat16 unless another precision is given, and needs one worker only.
-void fit_to_gpu(TrainOptions& options) {
-  options.precision = options.precision.value_or(kernels::Precision::kBFloat16);
-  options.run.workers = options.run.workers == 0 ? 1 : options.run.workers;
-}
-
 // What one of several processes cannot go on after ends all of them.
 int train(TrainOptions options, const std::string& device, WatchPort port, const std::string& note) {
   if (is_gpu(device)) {
-    fit_to_gpu(options);
+    training::choose_for_gpu(options);
   }
   const DeviceChoice chosen(device);
   const auto processes = distributed::join_processes({options.run.rank_timeout});

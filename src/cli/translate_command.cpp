@@ -303,12 +303,7 @@ class Translate {
   int64_t total_lines_ = 0;               // 0 = not known
 };
 
-// A GPU takes weights in float32 unless a precision is given, and one worker.
-int translate(TranslateArguments& arguments) {
-  if (is_gpu(arguments.device)) {
-    arguments.precision = arguments.precision.value_or(kernels::Precision::kFloat32);
-    arguments.workers = arguments.workers == 0 ? 1 : arguments.workers;
-  }
+int translate(const TranslateArguments& arguments) {
   const DeviceChoice device(arguments.device);
   return Translate(arguments).run();
 }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <optional>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
+#include "decoding/in_groups.h"
 #include "decoding/text_encoder.h"
 #include "decoding/text_labeler.h"
 #include "kernels/team.h"
@@ -64,7 +64,7 @@ EncoderService::EncoderService(std::shared_ptr<const models::EncoderOnly> model,
                                int64_t batch_tokens)
     : model_(std::move(model)), batch_tokens_(batch_tokens) {
   try {
-    for (int i = 0; i < base::thread_count(threads.workers); ++i) {
+    for (int i = 0; i < worker_count(threads.workers, memory_->device()); ++i) {
       threads_.emplace_back([this, team_size = threads.threads_per_worker] { run(team_size); });
     }
   } catch (...) {  // the system refuses one of them

@@ -26,6 +26,12 @@ void check_tokenizer(const data::Vocabulary& vocabulary, const std::filesystem::
                    folder.string(), vocabulary.size(), rows);
 }
 
+// As the file stores the weights; a GPU takes float32.
+kernels::Precision default_precision(const std::vector<tensor::SafetensorsEntry>& entries) {
+  return tensor::Arena::current()->device().is_host() ? models::stored_precision(entries)
+                                                      : kernels::Precision::kFloat32;
+}
+
 // The weights in the memory of the file go back to the system, a few at a time, as they are packed.
 void load_weights(const base::CheckedFolder& folder, models::Model& model,
                   std::optional<kernels::Precision> precision) {
@@ -37,7 +43,7 @@ void load_weights(const base::CheckedFolder& folder, models::Model& model,
       const tensor::ArenaScope scope(apart);
       return file.next();
     };
-    models::load_for_inference(next, model.parameters(), precision.value_or(models::stored_precision(file.entries())),
+    models::load_for_inference(next, model.parameters(), precision.value_or(default_precision(file.entries())),
                                file_name);
   });
 }

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/cpu.h"
+#include "decoding/in_groups.h"
 #include "decoding/length_groups.h"
 #include "decoding/search_engine.h"
+#include "models/model_device.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -29,14 +30,14 @@ class CountedRun {
 // One call of run: groups of sentences, taken by the workers one after another.
 class ParallelSearch::Job {
  public:
-  Job(std::span<const SentenceRequest> requests, const SearchOptions& options, OnError on_error)
+  Job(std::span<const SentenceRequest> requests, const SearchOptions& options, int workers, OnError on_error)
       : requests_(requests),
         options_(std::make_shared<const SearchOptions>(options)),
         on_error_(on_error),
         results_(requests.size()) {
     // Few sentences are shared out, so that no worker stays idle. Groups have at most half of what a worker may hold:
     // while one group finishes, the next is already under way.
-    const auto asked = static_cast<size_t>(base::thread_count(options.execution.workers));
+    const auto asked = static_cast<size_t>(workers);
     workers_ = static_cast<int>(std::clamp(requests.size(), size_t{1}, asked));
     idle_threads_ = static_cast<int>(asked) - workers_;
     groups_ = make_groups((options.execution.batch_tokens + 1) / 2);
@@ -149,7 +150,7 @@ class ParallelSearch::Job {
 std::vector<SearchResult> ParallelSearch::run(std::span<const SentenceRequest> requests, const SearchOptions& options,
                                               OnError on_error) const {
   models_.check(options);
-  Job job(requests, options, on_error);
+  Job job(requests, options, worker_count(options.execution.workers, models::device_of(models_.first())), on_error);
   const CountedRun run(runs_);
   base::WorkerPool pool(job.worker_count());
   pool.run([&](int) {

@@ -2,11 +2,12 @@
 
 #include <cmath>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "decoding/in_groups.h"
 #include "decoding/length_groups.h"
 #include "decoding/steps/token_log_probs.h"
+#include "models/model_device.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -77,7 +78,8 @@ IdPair encode_pair(const PairEncoding& encoding, const std::string& source, cons
 std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options) {
   base::check_fields(options);
-  const int most = base::thread_count(options.workers);
+  const tensor::DeviceScope device(models::device_of(model));
+  const int most = worker_count(options.workers, models::device_of(model));
   const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens, most);
   std::vector<PairScore> scores(pairs.size());
   for_each_group(groups.size(), options.workers,

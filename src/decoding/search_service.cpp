@@ -1,13 +1,15 @@
 #include "decoding/search_service.h"
-#include "base/cpu.h"
 
 #include <algorithm>
+
+#include "decoding/in_groups.h"
+#include "models/model_device.h"
 
 namespace dragoman::decoding {
 
 SearchService::SearchService(const SearchModels& models, const ServiceThreads& threads) : models_(models) {
   try {
-    for (int i = 0; i < base::thread_count(threads.workers); ++i) {
+    for (int i = 0; i < worker_count(threads.workers, models::device_of(models_.first())); ++i) {
       threads_.emplace_back([this, team_size = threads.threads_per_worker] {
         SearchEngine engine(models_, team_size);
         run(engine);

@@ -7,7 +7,9 @@
 #include "decoding/in_groups.h"
 #include "decoding/load_model.h"
 #include "decoding/text_batches.h"
+#include "models/model_device.h"
 #include "ops/text_vectors.h"
+#include "tensor/device_scope.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -95,6 +97,7 @@ Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOp
   }
   windows.values.resize(windows.inputs.size() * static_cast<size_t>(windows.width));
   const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
+  const tensor::DeviceScope device(models::device_of(*model_));
   for_each_group(batches.size(), options.workers,
                  [&](size_t number) { put_vectors(*model_, batches[number], windows); });
   embeddings.values = vectors_of_texts(windows, model_->encoder_config().unit_length);

@@ -10,6 +10,8 @@
 #include "decoding/in_groups.h"
 #include "decoding/load_model.h"
 #include "decoding/text_batches.h"
+#include "models/model_device.h"
+#include "tensor/device_scope.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -47,6 +49,7 @@ void run_all(const EncoderOnly& model, const std::vector<EncoderInput>& inputs, 
     lengths.push_back(input.ids.size());
   }
   const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
+  const tensor::DeviceScope device(models::device_of(model));
   for_each_group(batches.size(), options.workers, [&](size_t number) {
     const TextBatch& batch = batches[number];
     logits_batch(model, batch_of(inputs, batch),

@@ -8,6 +8,8 @@
 #include "base/random.h"
 #include "decoding/in_groups.h"
 #include "decoding/steps/token_log_probs.h"
+#include "models/model_device.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -107,6 +109,7 @@ TextScore score_text(const models::Model& model, const data::TokenText& text, co
       .log_probs = {}, .bytes = at_random ? 0 : text.bytes, .window = window, .stride = at_random ? window : stride};
   score.log_probs.resize(std::transform_reduce(windows.begin(), windows.end(), size_t{0}, std::plus<>(),
                                                [](const Window& one) { return one.counted; }));
+  const tensor::DeviceScope device(models::device_of(model));
   for_each_group(groups.size(), execution.workers, [&](size_t number) {
     const Group& of = groups[number];
     score_windows(model, text, std::span(windows).subspan(of.begin, of.end - of.begin),

@@ -73,6 +73,11 @@ Tensor as_float32(const StoredParameter& stored, kernels::Transpose transpose) {
                               : stored.values.to(tensor::DType::kFloat32);
 }
 
+Tensor on_host_as_float32(const StoredParameter& stored, kernels::Transpose transpose) {
+  const tensor::HostScope on_host;  // where a file was read to
+  return as_float32(stored, transpose);
+}
+
 // Keeps the values of a weight in bfloat16 if products take it so.
 void round_for_products(Parameter& parameter) {
   if (parameter.is_matrix_weight && parameter.precision == kernels::Precision::kBFloat16) {
@@ -255,7 +260,7 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
   }
   if (!parameter.is_matrix_weight || !packs_) {
     parameter.precision = packs_ ? kernels::Precision::kFloat32 : precision_;
-    parameter.variable = Variable(tensor::to_current_device(as_float32(stored, parameter.packed_from)));
+    parameter.variable = Variable(tensor::to_current_device(on_host_as_float32(stored, parameter.packed_from)));
     round_for_products(parameter);
     return;
   }

@@ -112,7 +112,9 @@ Tensor bias_of_last_query(const Tensor& weight, const RelativeBuckets& buckets, 
 }
 
 void add_step_bias(const Tensor& bias, kernels::StepKeys& keys) {
-  keys.bias = bias.data<float>() + (bias.dim(1) - keys.length);
+  base::check_argument(bias.dtype() == DType::kFloat32, "step bias: is {}, must be float32",
+                       tensor::dtype_name(bias.dtype()));
+  keys.bias = static_cast<const float*>(bias.device_data()) + (bias.dim(1) - keys.length);
   keys.bias_stride = bias.dim(1);
 }
 

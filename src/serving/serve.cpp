@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/cpu.h"
 #include "base/error.h"
+#include "decoding/in_groups.h"
 #include "serving/http/router.h"
 #include "serving/routes/completion_routes.h"
 #include "serving/routes/deepl_routes.h"
@@ -24,6 +24,7 @@
 #include "serving/routes/stream_routes.h"
 #include "serving/service/reloader.h"
 #include "serving/service/serving_context.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::serving {
 namespace {
@@ -43,9 +44,23 @@ double slowest_rate(const Models& models) {
   return slowest == models.end() ? 0.0 : slowest->rate;
 }
 
+// The workers of a model on the current device.
+int worker_count(const LoadOptions& options) {
+  return decoding::worker_count(options.threads.workers, tensor::Arena::current()->device());
+}
+
+// The models on a device, in memory that it has back when they are replaced.
+std::shared_ptr<const ServedModels> load_models(const LoadOptions& options, tensor::Device device) {
+  if (device.is_host()) {
+    return ServedModels::load(options);
+  }
+  const tensor::ArenaScope memory(tensor::memory_of(device)->another());
+  return ServedModels::load(options);
+}
+
 // The source tokens that all workers of a model have in work at most.
 int64_t batch_tokens(const LoadOptions& options) {
-  return base::thread_count(options.threads.workers) * options.search({}).execution.batch_tokens;
+  return worker_count(options) * options.search({}).execution.batch_tokens;
 }
 
 // A completion takes as many steps as it has tokens, however few run beside it. So many of them run together, as long
@@ -74,9 +89,9 @@ class Serving {
         server_(options.listen, options.http, hooks()),
         keys_(load_keys(options.api_keys)),
         glossaries_(open_glossaries(options.glossaries)),
-        models_(ServedModels::load(options.load)),
-        service_(base::thread_count(options.load.threads.workers), options.load.search({}).execution.batch_tokens,
-                 options.longest_wait, slowest_rate(models_.get()->all())),
+        models_(load_models(options.load, device_)),
+        service_(worker_count(options.load), options.load.search({}).execution.batch_tokens, options.longest_wait,
+                 slowest_rate(models_.get()->all())),
         completions_(completion_limits(options), slowest_rate(models_.get()->language_models()),
                      {.begun = [this](double seconds) { metrics_.add_queue_wait(seconds); },
                       .first_token = [this](double seconds) { metrics_.add_first_token(seconds); }}),
@@ -131,6 +146,9 @@ class Serving {
     for (const ServedEncoder& model : models_.get()->encoders()) {
       say(fmt::format("encoder {}: {}", model.id, model.folder.string()));
     }
+    if (!device_.is_host()) {
+      say(fmt::format("the models compute on {}", device_.name()));
+    }
     say(fmt::format("serving at {}", address_of(options_.listen.host, server_.port())));
     server_.run([this] { end(); }, [this] { reloader_.ask(); });
     say("stopped");
@@ -164,7 +182,7 @@ class Serving {
   // Loads keys and models beside the current ones, which live until the last request that uses them is answered.
   void reload() {
     const auto keys = load_keys(options_.api_keys);
-    const auto models = ServedModels::load(options_.load);
+    const auto models = load_models(options_.load, device_);
     check_kinds(*models_.get(), *models);
     keys_.set(keys);
     models_.set(models);
@@ -180,6 +198,7 @@ class Serving {
   }
 
   const ServeOptions& options_;
+  const tensor::Device device_ = tensor::Arena::current()->device();  // of the models, those of a reload too
   std::mutex saying_;
   Metrics metrics_;
   Router router_;

@@ -28,7 +28,7 @@ struct ServeOptions {
 
 /// Loads the models and serves until SIGTERM or SIGINT. Returns when all requests under way are answered; a second
 /// signal cancels them. SIGHUP loads the models again beside the current ones, and replaces them if all could be
-/// loaded.
+/// loaded. Models are on the device of the calling thread (tensor::DeviceScope), and so are those of a reload.
 /// Throws: Error for a model that cannot be loaded and for an address at which the server cannot listen.
 void serve(const ServeOptions& options);
 

@@ -465,6 +465,10 @@ TEST_F(CApi, WrongOptionsAndModelsAreErrors) {
   load_with.precision = 9;
   dragoman_model* none = nullptr;
   expect_usage(dragoman_model_load(path("translator").c_str(), &load_with, &none), {"precision is 9"});
+  load_with.precision = DRAGOMAN_STORED;
+  load_with.device = "gpu";
+  expect_usage(dragoman_model_load(path("translator").c_str(), &load_with, &none),
+               {"dragoman_model_load: device is \"gpu\", must be auto, cpu, cuda or cuda:N"});
   expect_status(dragoman_model_load(path("nothing").c_str(), nullptr, &none), DRAGOMAN_BAD_DATA, {"nothing"});
   EXPECT_EQ(none, nullptr);
 }

@@ -5,6 +5,7 @@
 #include "kernels/backends/backend_of.h"
 #include "kernels/cpu/output/best_logits.h"
 #include "ops/gemm.h"
+#include "ops/relative_positions.h"
 #include "support/cuda_device.h"
 #include "support/error_of.h"
 
@@ -39,8 +40,11 @@ struct Step {
 
 constexpr int kHeads = 2;
 
+/// Whether the products of a step have relative positions added.
+enum class Positions { kNone, kRelative };
+
 // Writes 50 rows to a cache and lets four rows attend to histories in it, of which two share a beginning.
-Step step_over_cache(DType dtype) {
+Step step_over_cache(DType dtype, Positions positions = Positions::kNone) {
   constexpr int64_t kWidth = 24, kRows = 50;
   const Tensor keys = on_device({kRows, kWidth}, 1), values = on_device({kRows, kWidth}, 2);
   const Tensor query = on_device({4, kWidth}, 3);
@@ -59,6 +63,12 @@ Step step_over_cache(DType dtype) {
     rows.push_back({first, of_values, history.data(), 2 * kWidth, length, dtype});
   }
   rows.push_back({first, of_values, nullptr, 2 * kWidth, 45, dtype});
+  const Tensor bias = on_device({kHeads, 48}, 4);
+  for (StepKeys& row : rows) {
+    if (positions == Positions::kRelative) {
+      ops::add_step_bias(bias, row);
+    }
+  }
   Tensor context = Tensor::empty({4, kWidth}), mean_weights = Tensor::empty({4, 45});
   backend.attention_step(query, rows, kHeads, context, &mean_weights);
   return {tensor::to_host(context), tensor::to_host(mean_weights)};
@@ -72,6 +82,15 @@ TEST_F(CudaDecoding, StepsOverACacheAgree) {
     EXPECT_TRUE(close(seen.context, expected.context, 1e-5)) << tensor::dtype_name(dtype);
     EXPECT_TRUE(close(seen.mean_weights, expected.mean_weights, 1e-5)) << tensor::dtype_name(dtype);
   }
+}
+
+TEST_F(CudaDecoding, StepsWithRelativePositionsAgree) {
+  const Step expected = step_over_cache(DType::kFloat32, Positions::kRelative);
+  EXPECT_FALSE(close(step_over_cache(DType::kFloat32).context, expected.context, 1e-2));
+  const OnCuda device;
+  const Step seen = step_over_cache(DType::kFloat32, Positions::kRelative);
+  EXPECT_TRUE(close(seen.context, expected.context, 1e-5));
+  EXPECT_TRUE(close(seen.mean_weights, expected.mean_weights, 1e-5));
 }
 
 Step step_over_sources() {

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 
 #include "decoding/parallel_search.h"
+#include "decoding/scorer.h"
 #include "decoding/steps/model_steps.h"
 #include "decoding/tiny_language_model.h"
 #include "decoding/tiny_model.h"
 #include "models/architectures/architectures.h"
 #include "models/decoder/decoder_state.h"
+#include "models/model_device.h"
 #include "models/transformer/transformer.h"
 #include "support/cuda_device.h"
 #include "tensor/transfer.h"
@@ -113,6 +115,82 @@ TEST_F(CudaSearch, ASentenceAloneHasTheBitsThatItHasInABatch) {
       expect_equal_bits(alone, together);
     }
   }
+}
+
+// As T5: relative positions in encoder and decoder, no scale of the products, RMS norms.
+std::shared_ptr<models::Transformer> small_t5() {
+  models::TransformerConfig config = test_support::tiny_config(50);
+  config.norm_order = nn::NormOrder::kPre;
+  config.positions = nn::PositionKind::kRelative;
+  config.max_positions = 80;
+  config.layer.norm = kernels::NormKind::kRms;
+  config.layer.biases = nn::Biases::kNone;
+  config.layer.scale_attention = false;
+  config.layer.relative_buckets = 8;
+  config.layer.relative_distance = 10;
+  auto model = std::make_shared<models::Transformer>(config);
+  model->parameters().allocate();
+  model->parameters().initialize(2);
+  for (float& value : model->parameters().mutable_values().span<float>()) {
+    value *= 1.5F;
+  }
+  model->parameters().pack_weights();
+  return model;
+}
+
+TEST_F(CudaSearch, RelativePositionsAreThoseOfTheCpu) {
+  const auto model = small_t5();
+  const auto sources = random_sources(9, 3);
+  for (const int beam_size : {1, 3}) {
+    SearchOptions options = options_of(beam_size);
+    options.length.max_length_extra = 70;  // beyond the first table of biases
+    const Results expected = ParallelSearch(model).run(sources, options);
+    const OnCuda device;
+    const ParallelSearch search(on_device(*model));
+    const Results seen = search.run(sources, options);
+    expect_equal_ids(seen, expected);
+    Results alone;
+    for (const auto& source : sources) {
+      alone.push_back(std::move(search.run(std::span(&source, 1), options).front()));
+    }
+    expect_equal_bits(alone, seen);
+  }
+}
+
+TEST_F(CudaSearch, ShortlistsAreThoseOfTheCpu) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const auto list = std::make_shared<const Shortlist>(50, std::vector<int32_t>{data::kEosId, 5, 9, 17, 23, 31},
+                                                      std::vector<std::vector<int32_t>>(50, {6, 11, 40}));
+  SearchOptions options = options_of(2);
+  options.shortlist = true;
+  const auto sources = random_sources(7, 4);
+  const Results expected = ParallelSearch({model}, list).run(sources, options);
+  const OnCuda device;
+  expect_equal_ids(ParallelSearch({on_device(*model)}, list).run(sources, options), expected);
+}
+
+// Where a model computes is the model's matter: threads without a scope of the device use it too.
+TEST_F(CudaSearch, AModelComputesOnItsDeviceInEveryThread) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const auto sources = random_sources(5, 3);
+  const SearchOptions options = options_of(2);
+  std::vector<IdPair> pairs;
+  for (const auto& source : sources) {
+    pairs.push_back({source, {7, 8, 9}});
+  }
+  const auto moved = [&] {
+    const OnCuda device;
+    return on_device(*model);
+  }();
+  EXPECT_EQ(models::device_of(*moved).name(), "cuda:0");
+  EXPECT_TRUE(models::device_of(*model).is_host());
+  const auto expected = score_ids(*model, pairs, {});
+  const auto seen = score_ids(*moved, pairs, {});
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_NEAR(seen[i].log_prob, expected[i].log_prob, 1e-4);
+  }
+  const OnCuda device;
+  EXPECT_EQ(score_ids(*model, pairs, {}).front().log_prob, expected.front().log_prob);
 }
 
 // Requests to a language model: each continues its source.

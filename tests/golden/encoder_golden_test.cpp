@@ -35,7 +35,7 @@ models::EncoderOnlyConfig config_of(models::EncoderHead head) {
 class StoredRun {
  protected:
   explicit StoredRun(const char* name) {
-    const std::string path = fmt::format("{}/encoder_{}.safetensors", DRAGOMAN_TEST_DATA, name);
+    const std::string path = golden_folder() / fmt::format("encoder_{}.safetensors", name);
     stored_ = tensor::read_safetensors(base::read_file(path), path);
     batch_.source = ids("source");
     batch_.source_offsets = ids("source_offsets");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -37,11 +38,17 @@ inline void expect_close(const Tensor& seen, const Tensor& expected, const std::
   }
 }
 
+/// Where the stored runs are: here, or where DRAGOMAN_GOLDEN says, for programs that were moved to another machine.
+inline std::filesystem::path golden_folder() {
+  const char* const moved = std::getenv("DRAGOMAN_GOLDEN");
+  return moved == nullptr ? DRAGOMAN_TEST_DATA : moved;
+}
+
 /// A stored PyTorch run (make_golden.py): parameters, one batch, logits, every gradient, the losses of ten Adam steps.
 class StoredRun {
  public:
   explicit StoredRun(const std::string& file) {
-    const std::string path = std::filesystem::path(DRAGOMAN_TEST_DATA) / file;
+    const std::string path = golden_folder() / file;
     stored_ = tensor::read_safetensors(base::read_file(path), path);
     batch_.source = ids("source");
     batch_.source_offsets = ids("source_offsets");

@@ -34,7 +34,7 @@ struct Golden {
 class LanguageModelGolden : public testing::TestWithParam<Golden> {
  protected:
   LanguageModelGolden() {
-    const std::string path = fmt::format("{}/{}.safetensors", DRAGOMAN_TEST_DATA, GetParam().name);
+    const std::string path = golden_folder() / fmt::format("{}.safetensors", GetParam().name);
     stored_ = tensor::read_safetensors(base::read_file(path), path);
     fill(model_);
     batch_.target_input = ids("target_input");

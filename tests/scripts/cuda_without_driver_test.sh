@@ -63,4 +63,9 @@ cmp translate-auto.out translate-cpu.out || fail "translate --device auto and cp
 run translate translate --model on-cpu --device cuda --input lines.txt
 [ "$status" -eq "$wanted" ] || fail "translate --device cuda: status $status, expected $wanted: $(cat translate.err)"
 grep -qF "$device" translate.err || fail "translate --device cuda does not say '$device': $(cat translate.err)"
+run serve serve --model en:de=on-cpu --device cuda --port 0
+[ "$status" -eq "$wanted" ] || fail "serve --device cuda: status $status, expected $wanted: $(cat serve.err)"
+grep -qF "$device" serve.err || fail "serve --device cuda does not say '$device': $(cat serve.err)"
+run score score --model on-cpu --source corpus/valid.en --target corpus/valid.de --device cuda
+[ "$status" -eq "$wanted" ] || fail "score --device cuda: status $status, expected $wanted: $(cat score.err)"
 echo "without a GPU: $device"

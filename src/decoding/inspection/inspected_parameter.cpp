@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "models/model_device.h"
 #include "ops/embedding.h"
 #include "ops/linear.h"
+#include "tensor/device_scope.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -49,13 +51,14 @@ Tensor unit_rows(const std::vector<int32_t>& rows, int64_t width) {
 }
 
 // The rows of a matrix, whether it is kept as it is or packed.
-Tensor rows_of(const nn::Parameter& parameter, const std::vector<int32_t>& rows) {
+Tensor rows_of(const nn::Parameter& parameter, const std::vector<int32_t>& rows, tensor::Device device) {
   const autograd::NoGrad inference;
+  const tensor::DeviceScope scope(device);
   if (parameter.is_matrix_weight && parameter.packed_from == kernels::Transpose::kNo) {
     const autograd::Variable units(unit_rows(rows, parameter.shape[0]));
-    return ops::linear(units, parameter.weight(), autograd::Variable()).value();
+    return tensor::to_host(ops::linear(units, parameter.weight(), autograd::Variable()).value());
   }
-  return ops::embedding(parameter.weight(), tensor::host_tensor(rows), 1.0F).value();
+  return tensor::to_host(ops::embedding(parameter.weight(), tensor::host_tensor(rows), 1.0F).value());
 }
 
 }  // namespace
@@ -74,10 +77,13 @@ Tensor inspect_parameter(const Inspection& inspection, const ParameterRegion& re
                     "inspect: {} rows of {} are {} numbers, at most {} can be looked into; name fewer rows",
                     rows.size(), region.path, numbers, kMostNumbers);
   if (is_vector) {
-    const Tensor row = parameter.variable.value().to(tensor::DType::kFloat32).reshape({1, n_columns});
+    const Tensor row = tensor::to_host(parameter.variable.value()).to(tensor::DType::kFloat32).reshape({1, n_columns});
     return row.columns(begin, end).clone().reshape({end - begin});
   }
-  return rows_of(parameter, rows).to(tensor::DType::kFloat32).columns(begin, end).clone();
+  return rows_of(parameter, rows, models::device_of(inspection.model()))
+      .to(tensor::DType::kFloat32)
+      .columns(begin, end)
+      .clone();
 }
 
 }  // namespace dragoman::decoding

@@ -10,7 +10,9 @@
 #include "decoding/steps/teacher_forcing.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/encoder_only/encoder_only_config.h"
+#include "models/model_device.h"
 #include "models/transformer/transformer_config.h"
+#include "tensor/device_scope.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -104,11 +106,11 @@ class Inspection::Recorder : public nn::ForwardObserver {
 
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
     inspection_.attention_paths_.emplace_back(path);
-    inspection_.weights_.emplace(path, weights);
+    inspection_.weights_.emplace(path, tensor::to_host(weights));
   }
   void observe_value(std::string_view path, std::string_view name, const tensor::Tensor& value) override {
     request_.check_goes_on();
-    inspection_.values_.emplace(value_key(path, name), value);
+    inspection_.values_.emplace(value_key(path, name), tensor::to_host(value));
   }
 
  private:
@@ -150,6 +152,7 @@ SearchResult trace_search(const Translator& translator, std::span<const int32_t>
   request.keeps_tree = true;
   set_first(asked.languages, translator.target_vocabulary(), request);
   const SearchModels& models = translator.models();
+  const tensor::DeviceScope device(models::device_of(models.first()));
   const ParallelSearch search({models.all().front()}, models.shortlist());
   SearchResult result = std::move(search.run({&request, 1}, options).front());
   check_search(result.hypotheses.front().finish_reason);
@@ -216,6 +219,7 @@ Inspection::Inspection(const TextLabeler& encoder, const InspectionRequest& requ
   nn::ForwardContext context;
   context.observer = &recorder;
   const autograd::NoGrad inference;
+  const tensor::DeviceScope device(models::device_of(model_));
   encoder.model().encode(models::one_sentence(source_), context);
 }
 
@@ -247,8 +251,10 @@ tensor::Tensor Inspection::logits(int64_t begin, int64_t end) const {
   const auto steps = static_cast<int64_t>(predicted_.size());
   base::check_usage(begin >= 0 && begin < end && end <= steps, "inspect: step {} is not in [0, {})", begin, steps);
   const autograd::NoGrad inference;
-  const tensor::Tensor hidden = value("decoder", "output").rows(begin, end).clone();  // [T, D]
-  return model_.output().logits(autograd::Variable(hidden)).value();                  // [T, V]
+  const tensor::Tensor shown = value("decoder", "output").rows(begin, end).clone();  // [T, D]
+  const tensor::DeviceScope device(models::device_of(model_));
+  const autograd::Variable hidden(tensor::to_current_device(shown));
+  return tensor::to_host(model_.output().logits(hidden).value());  // [T, V]
 }
 
 }  // namespace dragoman::decoding

@@ -1,6 +1,8 @@
 #include "decoding/steps/teacher_forcing.h"
 
 #include "data/vocabulary/vocabulary.h"
+#include "models/model_device.h"
+#include "tensor/device_scope.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -16,6 +18,7 @@ void observe_pair(const models::Model& model, std::span<const int32_t> source, s
   nn::ForwardContext context;
   context.observer = &observer;
   const autograd::NoGrad inference;
+  const tensor::DeviceScope device(models::device_of(model));
   const models::TokenRows read = source.empty() ? models::TokenRows() : models::one_sentence(source);
   model.forward({read, models::one_sentence(input)}, context);
 }

@@ -103,6 +103,8 @@ struct AttentionStep {
   int64_t count;
   int heads, key_heads, d_head, d_value;
   bool cached_bfloat16;
+  const float* bias_end;  ///< key t of n adds bias_end[h * bias_stride + t - n] to the scaled product; null = no bias
+  int64_t bias_stride;
   float* stats;                ///< [2, R, H], scratch for mean weights
   Matrix<float> mean_weights;  ///< [R, L]; null if not requested
   int64_t longest;             ///< L

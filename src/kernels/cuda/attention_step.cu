@@ -25,6 +25,11 @@ __device__ __forceinline__ int key_head(const AttentionStep& step, int head) {
   return head / (step.heads / step.key_heads);
 }
 
+// @param position  of the key in its history
+__device__ __forceinline__ float bias_of(const AttentionStep& step, const StepRow& row, int head, int position) {
+  return step.bias_end == nullptr ? 0.0F : step.bias_end[head * step.bias_stride + position - row.length];
+}
+
 template <typename T>
 __device__ __forceinline__ float score_of(const AttentionStep& step, const StepRow& row, const float* query, int head,
                                           int64_t at) {
@@ -92,7 +97,8 @@ __global__ void __launch_bounds__(kThreads) step_rows(AttentionStep step) {
     const int position = first + lane_number();
     const bool exists = position < row.length;
     const auto at = static_cast<int>(cache_row(step, row, exists ? position : first));
-    const float score = exists ? score_of<T>(step, row, query, of_keys, at) : -INFINITY;
+    const float score =
+        exists ? score_of<T>(step, row, query, of_keys, at) + bias_of(step, row, head, position) : -INFINITY;
     part.take<T>(step, row, of_keys, score, at, row.length - first < kWarp ? row.length - first : kWarp);
   }
   if (lane_number() == 0) {
@@ -141,8 +147,8 @@ __global__ void __launch_bounds__(kThreads) mean_weights_of_rows(AttentionStep s
       const float* query = step.query.data + r * step.query.stride + static_cast<int64_t>(head) * step.d_head;
       const int64_t number = r * step.heads + head;
       const int64_t at = cache_row(step, row, position);
-      sum += expf(score_of<T>(step, row, query, key_head(step, head), at) - step.stats[number]) *
-             step.stats[step.count * step.heads + number];
+      const float score = score_of<T>(step, row, query, key_head(step, head), at) + bias_of(step, row, head, position);
+      sum += expf(score - step.stats[number]) * step.stats[step.count * step.heads + number];
     }
     step.mean_weights.data[r * step.mean_weights.stride + position] = sum / static_cast<float>(step.heads);
   }

@@ -5,13 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "base/error.h"
+#include "base/random.h"
+#include "kernels/cuda/device_arrays.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
+#include "kernels/cuda/vendor_library.h"
 
 namespace dragoman::kernels::cuda {
 namespace {
@@ -22,6 +28,8 @@ constexpr size_t kMostPlans = 8192;
 // Products whose rows must not depend on the number of rows take the algorithm for so many, which splits no sums.
 constexpr int64_t kRowsOfChoice = 64;
 constexpr uint32_t kChosenAlignment = 16;
+// Numbers of rows that such an algorithm is tried with; the first is the reference.
+constexpr std::array<int64_t, 6> kRowsTried = {256, 128, kRowsOfChoice, 33, 8, 1};
 
 void check(cublasStatus_t status, const char* call) {
   base::check(status == CUBLAS_STATUS_SUCCESS, base::ErrorKind::kRuntime, "cuda: {} failed with status {}", call,
@@ -29,11 +37,13 @@ void check(cublasStatus_t status, const char* call) {
 }
 
 void* open_library() {
-  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  base::check(library != nullptr, base::ErrorKind::kRuntime,
-              "cuda: {} cannot be loaded: {}; install CUDA 13, or put the folder of the library into LD_LIBRARY_PATH",
-              kLibrary, library == nullptr ? dlerror() : "");
-  return library;
+  const VendorLibrary library = load_vendor_library(kLibrary);
+  base::check(
+      library.handle != nullptr, base::ErrorKind::kRuntime,
+      "cuda: {} cannot be loaded: {}; install CUDA 13 or the Python package nvidia-cublas, or put the folder of "
+      "the library into LD_LIBRARY_PATH",
+      kLibrary, library.problem);
+  return library.handle;
 }
 
 void* find(const char* name) {
@@ -216,10 +226,88 @@ struct CublasLt::Library {
                 kWorkspaceBytes);
   }
 
+  // Computes a product by the plan for its shape. Returns: false if there is none.
+  bool run(const Product& product) {
+    if (plans.size() >= kMostPlans) {
+      plans.clear();
+    }
+    const PlanKey key = key_of(product);
+    auto found = plans.find(key);
+    if (found == plans.end()) {
+      found = plans.try_emplace(key, handle, product).first;
+    }
+    return found->second.has_algorithm() && found->second.run(handle, product, workspace);
+  }
+
+  // Whether rows have equal bits with all of kRowsTried, which is tried once for each shape. While kernels are recorded
+  // nothing can be compared; the step before was computed with the same products.
+  bool rows_agree(const Product& product) {
+    Product any = product;
+    any.rows = 0;
+    const PlanKey key = key_of(any);
+    const auto known = agreements.find(key);
+    if (known != agreements.end() || is_recording() || product.a_transposed) {
+      return known == agreements.end() || known->second;
+    }
+    return agreements.emplace(key, try_rows(product)).first->second;
+  }
+
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;  // both are kept until the process ends: the driver may be gone before
   void* workspace = nullptr;
   std::map<PlanKey, Plan> plans;
+  std::map<PlanKey, bool> agreements;  // by the key of a product without rows
+
+ private:
+  // Multiplies random rows with the matrix of a product, as many at a time as kRowsTried says, and compares the bits of
+  // the first row, of one in the middle and of the last with those of the largest number of rows.
+  bool try_rows(const Product& product) {
+    const auto bytes_of = [](const AnyMatrix& matrix) { return matrix.is_bfloat16 ? int64_t{2} : int64_t{4}; };
+    // As aligned as the rows of the product, on which the choice depends.
+    const auto offset_of = [](const AnyMatrix& matrix) { return alignment_of(matrix.data, true) % kChosenAlignment; };
+    const DeviceArray<char> more_rows(kRowsTried.front() * product.a.stride * bytes_of(product.a) + kChosenAlignment);
+    const DeviceArray<char> more_results(kRowsTried.front() * product.c.stride * bytes_of(product.c) +
+                                         kChosenAlignment);
+    char* const rows = more_rows.data() + offset_of(product.a);
+    char* const results = more_results.data() + offset_of(product.c);
+    fill_randomly(rows, kRowsTried.front() * product.a.stride, product.a.is_bfloat16);
+    const int64_t row_bytes = product.c.stride * bytes_of(product.c);
+    std::vector<char> reference(static_cast<size_t>(kRowsTried.front() * row_bytes));
+    std::vector<char> seen(static_cast<size_t>(product.columns * bytes_of(product.c)));
+    Product tried = product;
+    tried.a.data = rows;
+    tried.c.data = results;
+    for (const int64_t count : kRowsTried) {
+      tried.rows = count;
+      clear_memory(results, reference.size());  // of products that add to it
+      if (!run(tried)) {
+        return false;
+      }
+      if (count == kRowsTried.front()) {
+        copy_out(results, reference.size(), reference.data());
+      }
+      for (const int64_t row : {int64_t{0}, count / 2, count - 1}) {
+        copy_out(results + row * row_bytes, seen.size(), seen.data());
+        if (!std::equal(seen.begin(), seen.end(), reference.begin() + row * row_bytes)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  static void fill_randomly(char* rows, int64_t count, bool is_bfloat16) {
+    base::Random random(1);
+    std::vector<uint32_t> numbers(static_cast<size_t>(count));
+    std::ranges::generate(numbers, [&] { return std::bit_cast<uint32_t>(static_cast<float>(random.uniform() - 0.5)); });
+    if (!is_bfloat16) {
+      return copy_in(numbers.data(), numbers.size() * sizeof(uint32_t), rows);
+    }
+    std::vector<uint16_t> halves(numbers.size());
+    std::ranges::transform(numbers, halves.begin(), [](uint32_t bits) { return static_cast<uint16_t>(bits >> 16U); });
+    copy_in(halves.data(), halves.size() * sizeof(uint16_t), rows);
+    wait_for_device();  // a copy that is not staged reads `halves` later
+  }
 };
 
 CublasLt::CublasLt() : library_(std::make_unique<Library>()) {}
@@ -228,18 +316,10 @@ CublasLt::~CublasLt() = default;
 
 bool CublasLt::multiply(const Product& product) {
   const std::lock_guard lock(library_->mutex);
-  if (library_->plans.size() >= kMostPlans) {
-    library_->plans.clear();
-  }
-  const PlanKey key = key_of(product);
-  auto found = library_->plans.find(key);
-  if (found == library_->plans.end()) {
-    found = library_->plans.try_emplace(key, library_->handle, product).first;
-  }
-  if (!found->second.has_algorithm()) {
+  if (product.rows_alike && !library_->rows_agree(product)) {
     return false;
   }
-  return found->second.run(library_->handle, product, library_->workspace);
+  return library_->run(product);
 }
 
 std::string CublasLt::version() {

@@ -9,11 +9,13 @@ namespace dragoman::kernels::cuda {
 
 /// The products of NVIDIA's cuBLASLt, which is loaded when this is made. The algorithm of a product is the first one
 /// that the library's heuristic names for its shape, so equal products have equal bits. Sums are never added by
-/// atomics. Threads: any.
+/// atomics. For products whose rows must not depend on the number of rows (Product::rows_alike), an algorithm is tried
+/// with random rows at first; if a row has other bits in another number of rows, the shape counts as without a kernel.
+/// Threads: any.
 class CublasLt {
  public:
-  /// Throws: Error, "cuda: libcublasLt.so.13 cannot be loaded: ...; install CUDA 13, or put the folder of the library
-  /// into LD_LIBRARY_PATH".
+  /// Throws: Error, "cuda: libcublasLt.so.13 cannot be loaded: ...; install CUDA 13 or the Python package
+  /// nvidia-cublas, or put the folder of the library into LD_LIBRARY_PATH".
   CublasLt();
   ~CublasLt();
 

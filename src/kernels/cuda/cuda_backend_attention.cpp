@@ -210,6 +210,17 @@ class StepCall {
   DeviceArray<float> stats_;
 };
 
+// Rows of a step take their biases from one table, each as many columns as it has keys, up to the last.
+void add_bias(std::span<const StepKeys> rows, AttentionStep& step) {
+  for (const StepKeys& row : rows) {
+    const float* const end = row.bias == nullptr ? nullptr : row.bias + row.length;
+    base::check_argument(&row == rows.data() || (end == step.bias_end && row.bias_stride == step.bias_stride),
+                         "attention_step: row {} has its bias in another table than row 0", &row - rows.data());
+    step.bias_end = end;
+    step.bias_stride = row.bias_stride;
+  }
+}
+
 void run_step(StepCall& call, const StepRows& steps) {
   const DeviceArray<StepRow> rows{std::span<const StepRow>(steps.rows)};
   const DeviceArray<int32_t> tables{std::span<const int32_t>(steps.tables)};
@@ -264,8 +275,6 @@ void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> 
                                  Tensor* mean_weights) const {
   StepRows steps;
   for (const StepKeys& row : rows) {
-    base::check_argument(row.bias == nullptr,
-                         "attention_step: relative positions do not exist on cuda for now; use --device cpu");
     int32_t table = -1;
     if (row.row_of_position != nullptr) {
       table = static_cast<int32_t>(steps.tables.size());
@@ -276,6 +285,7 @@ void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> 
   const DType cached = rows.empty() ? DType::kFloat32 : rows.front().dtype;
   const int of_keys = rows.empty() ? 0 : rows.front().n_kv_heads;
   StepCall call("attention_step", query, n_heads, of_keys == 0 ? n_heads : of_keys, cached, context, mean_weights);
+  add_bias(rows, call.step);
   run_step(call, steps);
 }
 

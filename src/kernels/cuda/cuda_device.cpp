@@ -1,5 +1,8 @@
 #include "kernels/cuda/cuda_device.h"
 
+#include <mutex>
+#include <optional>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "kernels/backends/backend_of.h"
@@ -8,6 +11,7 @@
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/device_group.h"
 #include "kernels/cuda/runtime.h"
+#include "tensor/device_scope.h"
 
 namespace dragoman::kernels::cuda {
 namespace {
@@ -45,8 +49,19 @@ std::shared_ptr<tensor::Allocator> open_device(int index) {
   base::check_usage(index >= 0 && static_cast<size_t>(index) < devices.found.size(),
                     "cuda: there is no cuda:{}, this machine has {} GPU{}", index, devices.found.size(),
                     devices.found.size() == 1 ? "" : "s");
-  select_device(index);
-  set_backend(tensor::DeviceKind::kCuda, &backend());
+  // What other threads use already is set once.
+  static std::mutex mutex;
+  static std::optional<int> opened;
+  const std::lock_guard lock(mutex);
+  base::check_usage(!opened || *opened == index,
+                    "cuda: this process computes on cuda:{} already; use cuda:{} in another process",
+                    opened.value_or(index), index);
+  if (!opened) {
+    select_device(index);
+    set_backend(tensor::DeviceKind::kCuda, &backend());
+    tensor::set_memory_of_device(std::make_shared<CudaAllocator>());
+    opened = index;
+  }
   return std::make_shared<CudaAllocator>();
 }
 

@@ -20,10 +20,13 @@ namespace dragoman::kernels::cuda {
   return device_count() > 0;
 }
 
-/// Makes GPU `index` the device of this process and gives it its kernels. New tensors are on it while an ArenaScope of
-/// the result is alive.
-/// Throws: Error, "cuda: there is no cuda:3, this machine has 1 GPU", "cuda: this program was built without CUDA;
-/// configure with -DDRAGOMAN_CUDA=ON", or what the driver says. Threads: call before tensors are on a GPU.
+/// Makes GPU `index` the device of this process and gives it its kernels and its memory (tensor::memory_of). New
+/// tensors are on it while a tensor::DeviceScope of it, or an ArenaScope of the result, is alive. A process may open
+/// its GPU any number of times.
+/// Throws: Error, "cuda: there is no cuda:3, this machine has 1 GPU", "cuda: this process computes on cuda:0 already;
+/// use cuda:1 in another process", "cuda: this program was built without CUDA; configure with -DDRAGOMAN_CUDA=ON", or
+/// what the driver says.
+/// Threads: any.
 [[nodiscard]] std::shared_ptr<tensor::Allocator> open_device(int index);
 
 }  // namespace dragoman::kernels::cuda

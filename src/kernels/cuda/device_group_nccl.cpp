@@ -12,6 +12,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
+#include "kernels/cuda/vendor_library.h"
 
 namespace dragoman::kernels::cuda {
 namespace {
@@ -20,7 +21,7 @@ constexpr const char* kLibrary = "libnccl.so.2";
 
 // Null if the library, or a function in it, is missing.
 void* find(const char* name) {
-  static void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  static void* const library = load_vendor_library(kLibrary).handle;
   return library == nullptr ? nullptr : dlsym(library, name);
 }
 

@@ -169,7 +169,8 @@ void* allocate_memory(size_t bytes) {
 }
 
 void free_memory(void* memory) {
-  cudaFree(memory);  // fails only while the process ends
+  cudaSetDevice(device_of_process());  // a thread that did nothing else with the device would begin to use device 0
+  cudaFree(memory);                    // fails only while the process ends
 }
 
 void begin_use(void*, size_t, size_t) {}

@@ -30,7 +30,7 @@ DecoderState::DecoderState(DecoderStateShape shape)
     : shape_(std::move(shape)),
       cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype),
       prompts_(cache_),
-      sources_(shape_.cross_attention, shape_.dtype, &tables_) {
+      sources_(shape_.cross_attention, shape_.dtype, shape_.relative_positions ? nullptr : &tables_) {
   for (size_t layer = 0; layer < shape_.n_layers; ++layer) {
     self_key_values_.emplace_back(*this, layer);
   }
@@ -258,7 +258,7 @@ RecordedSteps::Version DecoderState::memory_version() const {
 
 Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) {
   const tensor::Device device = tensor::Arena::current()->device();
-  in_tables_ = kernels::backend_of(device, tensor::DType::kFloat32).reads_tables();
+  in_tables_ = !shape_.relative_positions && kernels::backend_of(device, tensor::DType::kFloat32).reads_tables();
   if (!in_tables_) {
     return DecoderMemory::run(ids, kind, pass);
   }
@@ -273,7 +273,7 @@ Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pa
 Tensor DecoderState::attend_over_tables(size_t layer, const Variable& input, const Variable& query,
                                         const nn::MultiHeadAttention& attention) const {
   base::check_argument(attention.relative() == nullptr,
-                       "attention_step: relative positions do not exist on cuda for now; use --device cpu");
+                       "attention_over_cache: has no relative positions; DecoderStateShape must name them");
   Tensor heads = room_for_heads(input, query);  // [R, H * Dh]
   const auto [lengths, begins, numbers] = tables_.own();
   kernels::backend_of(query.value())

@@ -40,6 +40,7 @@ struct DecoderStateShape {
   /// Of each layer; empty for a decoder without an encoder.
   std::vector<const nn::MultiHeadAttention*> cross_attention = {};
   const nn::ParameterSet* parameters = nullptr;  ///< the weights of the decoder
+  bool relative_positions = false;               ///< self-attention has a bias, which StepTables do not carry
 };
 
 /// What decoding with self-attention remembers between steps. Each hypothesis of a slot has a table that names the

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/memory.h"
+#include "models/model_device.h"
 
 namespace dragoman::serving {
 namespace {
@@ -31,6 +33,24 @@ std::string models_text(const ServedModels& models) {
                         1.0);
   }
   return metric_text("dragoman_model_info", "Models served.", "gauge", values);
+}
+
+std::string devices_text(const ServedModels& models) {
+  std::set<std::string> names;
+  for (const ServedModel& model : models.all()) {
+    names.insert(models::device_of(model.translator->model()).name());
+  }
+  for (const ServedLanguageModel& model : models.language_models()) {
+    names.insert(models::device_of(model.generator->model()).name());
+  }
+  for (const ServedEncoder& model : models.encoders()) {
+    names.insert(models::device_of(model.labeler->model()).name());
+  }
+  std::vector<std::pair<std::string, double>> values;
+  for (const std::string& name : names) {
+    values.emplace_back(fmt::format("device=\"{}\"", name), 1.0);
+  }
+  return metric_text("dragoman_device_info", "Devices that compute.", "gauge", values);
 }
 
 void add_counts(ServiceCounts& all, const ServiceCounts& more) {
@@ -127,7 +147,8 @@ void add_metrics_routes(Router& router, ServingContext& context, std::function<C
                return Reply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
                             .body = context.metrics.text() + service_text(counts) + completions_text(context) +
                                     encodings_text(context) + rejected_text(counts, open) +
-                                    models_text(*context.models.get()) + process_text(open)};
+                                    models_text(*context.models.get()) + devices_text(*context.models.get()) +
+                                    process_text(open)};
              });
 }
 

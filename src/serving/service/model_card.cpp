@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "decoding/search/search_defaults.h"
+#include "models/model_device.h"
 #include "serving/service/training_curves.h"
 
 namespace dragoman::serving {
@@ -39,6 +40,7 @@ json card_json(const std::string& name, const models::Model& model, const Traini
   return {{"name", name},
           {"config", json::parse(model.config().to_json())},
           {"parameters", parameters_json(model.parameters())},
+          {"device", models::device_of(model).name()},
           {"training", training_curves(record.history)},
           {"examples", record.examples}};
 }

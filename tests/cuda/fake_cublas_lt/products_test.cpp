@@ -41,6 +41,7 @@ struct ProductCase {
   Form form = Form::kOverwrites;
   DType operands = DType::kFloat32, result = DType::kFloat32;
   int64_t first = 0;  ///< the operands and the result are columns first .. of wider matrices
+  bool rows_alike = false;
 };
 
 Tensor on_device(const Tensor& x) {
@@ -85,9 +86,10 @@ Seen run(CublasLt& library, const ProductCase& test) {
   const Tensor on_bias = on_device(bias.to(test.result));
   const Tensor on_c = columns_of(before.to(test.result), test.first);
   Seen seen;
-  seen.has_library = library.multiply({any_matrix_of(on_a), test.a_transposed, any_matrix_of(on_b), test.b_transposed,
-                                       test.form == Form::kHasBias ? on_bias.device_data() : nullptr,
-                                       any_matrix_of(on_c), test.form == Form::kAccumulates, kRows, kColumns, kDepth});
+  seen.has_library =
+      library.multiply({any_matrix_of(on_a), test.a_transposed, any_matrix_of(on_b), test.b_transposed,
+                        test.form == Form::kHasBias ? on_bias.device_data() : nullptr, any_matrix_of(on_c),
+                        test.form == Form::kAccumulates, kRows, kColumns, kDepth, false, test.rows_alike});
   seen.result = tensor::to_host(on_c);
   seen.expected = seen.has_library ? expected : before;
   return seen;
@@ -133,6 +135,23 @@ TEST(CublasLtProducts, WithoutAnAlgorithmNothingIsDone) {
   }
 }
 
+// An algorithm whose rows differ by the number of rows is used in training only.
+TEST(CublasLtProducts, RowsThatDifferInABatchAreLeftToThePlainKernel) {
+  for (const auto& [operands, result] :
+       {std::pair(DType::kFloat32, DType::kFloat32), {DType::kBFloat16, DType::kBFloat16}}) {
+    const ProductCase alike{.form = Form::kHasBias, .operands = operands, .result = result, .rows_alike = true};
+    CublasLt good, bad;
+    const Seen seen = run(good, alike);
+    EXPECT_TRUE(seen.has_library);
+    EXPECT_TRUE(close(seen.result, seen.expected, result == DType::kFloat32 ? 1e-6 : 1e-2));
+    const FakeScope scope("rows differ");
+    const bool shows = operands == DType::kFloat32;  // the difference is below the last bit of a bfloat16
+    EXPECT_EQ(run(bad, alike).has_library, !shows);
+    EXPECT_TRUE(run(bad, {.form = Form::kHasBias}).has_library);
+    EXPECT_TRUE(run(good, alike).has_library) << "a shape is tried once";
+  }
+}
+
 TEST(CublasLtProducts, AProgramWithoutAnAlgorithmTakesThePlainKernel) {
   const Tensor x = random_tensor({33, 37}, DType::kFloat32, 1), weight = random_tensor({37, 50}, DType::kFloat32, 2);
   const Tensor bias = random_tensor({50}, DType::kFloat32, 3);
@@ -158,9 +177,11 @@ TEST(CublasLtLibrary, SaysItsVersion) {
 TEST(CublasLtLibrary, ThatCannotBeUsedIsNamed) {
   const test_support::TemporaryFolder folder;
   std::ofstream(folder.path() / "libcublasLt.so.13") << "no library";
-  test_support::expect_failure(open_library(folder.path().c_str()), 1,
-                               {"cuda: libcublasLt.so.13 cannot be loaded: ",
-                                "; install CUDA 13, or put the folder of the library into LD_LIBRARY_PATH"});
+  test_support::expect_failure(
+      open_library(folder.path().c_str()), 1,
+      {"cuda: libcublasLt.so.13 cannot be loaded: ",
+       "; install CUDA 13 or the Python package nvidia-cublas, or put the folder of the library into "
+       "LD_LIBRARY_PATH"});
   test_support::expect_failure(open_library(DRAGOMAN_CUBLAS_LT_WITHOUT_FUNCTIONS), 1,
                                {"cuda: libcublasLt.so.13 has no cublasLtCreate; install CUDA 13"});
   test_support::expect_failure(open_library(DRAGOMAN_FAKE_CUBLAS_LT, "version 12"), 1,
