@@ -28,6 +28,8 @@ class ForwardObserver {
   /// @param path  of the module;  @param name  of the value, as listed in docs/inspect.md
   /// @param value  rows of the whole batch; shares its memory with the running model
   virtual void observe_value(std::string_view /*path*/, std::string_view /*name*/, const tensor::Tensor& /*value*/) {}
+  /// Whether values are shown that a module keeps only for an observer.
+  virtual bool wants_kept_values() const { return false; }
 };
 
 /// Adds numbers over all replicas that train on parts of one batch. Batch norms need it, so that their statistics are
@@ -78,6 +80,9 @@ struct ForwardContext {
     context.first_row = rows.first_row;
     return context;
   }
+
+  /// Whether modules keep what they would not keep without an observer.
+  [[nodiscard]] bool keeps_values() const { return observer != nullptr && observer->wants_kept_values(); }
 
   /// Shows a value to the observer, if there is one.
   void show(std::string_view path, std::string_view name, const tensor::Tensor& value) const {

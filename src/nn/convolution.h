@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "nn/context.h"
 #include "nn/linear.h"
 
 namespace dragoman::nn {
@@ -19,16 +20,17 @@ struct ConvolutionWindow {
 /// Source: Dauphin et al. 2017; Gehring et al. 2017, section 3.2.
 class Convolution {
  public:
-  /// @param deviation  of the weights before the first update
+  /// @param options  of both maps
   Convolution(ParameterSet& parameters, const std::string& path, ConvolutionWindow window, int64_t d_in, int64_t d_out,
-              float deviation);
+              const LinearOptions& options);
   /// @param x  [N, D] of ragged rows;  @return w [N, K*D]
   Variable windows(const Variable& x, const Tensor& offsets) const;
-  /// @param windows  [N, K*D];  @return [N, E]
-  Variable forward(const Variable& windows) const;
+  /// @param windows  [N, K*D];  @return [N, E].   Shows value, gate (both before the sigmoid) and gated
+  Variable forward(const Variable& windows, const ForwardContext& context) const;
   const ConvolutionWindow& window() const { return window_; }
 
  private:
+  std::string path_;
   ConvolutionWindow window_;
   Linear value_;
   Linear gate_;

@@ -43,6 +43,7 @@ struct LinearOptions {
   bool has_bias = true;
   float deviation = 0.0F;  ///< of the weights before the first update, N(0, deviation^2); 0 = Xavier
   bool by_inputs = false;  ///< the deviation is divided by sqrt(d_in)
+  bool normed = false;     ///< weight normalisation: PATH.weight_gain [d_out] holds the lengths of the columns
 };
 
 class RelativePositions;

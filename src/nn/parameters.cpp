@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "kernels/backends/backend_of.h"
+#include "ops/weight_norm.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::nn {
@@ -31,6 +32,8 @@ double draw(const Parameter& parameter, int64_t index, base::Random& random) {
       return random.normal() / std::sqrt(static_cast<double>(shape[1]));
     case Initializer::kNormal:
       return random.normal() * static_cast<double>(parameter.deviation);
+    case Initializer::kColumnNorms:
+      return 0.0;  // fill_norms
     case Initializer::kForgetOne:
       return index / (shape[0] / 4) == 1 ? 1.0 : 0.0;
   }
@@ -44,6 +47,12 @@ void fill(const Tensor& values, const Parameter& parameter, base::Random& random
   for (T& value : edit.span()) {
     value = static_cast<T>(draw(parameter, index++, random));
   }
+}
+
+// The lengths of the columns of a weight [d_in, d_out].
+void fill_norms(const Tensor& weight, const Tensor& norms) {
+  Tensor target = norms;
+  target.copy_from(ops::column_norms(weight));
 }
 
 std::vector<WeightSource> sources_of(const std::vector<ParameterHandle>& parameters) {
@@ -157,6 +166,9 @@ void ParameterSet::initialize(uint64_t seed) {
     } else {
       fill<float>(parameter->variable.value(), *parameter, random);
     }
+    if (parameter->initializer == Initializer::kColumnNorms) {
+      fill_norms(parameters_[parameter->index - 1]->variable.value(), parameter->variable.value());
+    }
   }
 }
 
@@ -266,6 +278,9 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
   }
   const ops::PackedWeightLayout layout{precision_, parameter.packed_from};
   parameter.variable = Variable();
+  if (parameter.is_normed) {
+    parameter.column_norms = ops::column_norms(as_float32(stored, parameter.packed_from));
+  }
   copies_[index] = std::make_unique<ops::PackedWeight>(parameter.shape, layout);
   pack_stored(stored, *copies_[index]);
 }

@@ -25,6 +25,7 @@ enum class Initializer {
   kNormalEmbedding,  ///< N(0, 1 / D): scaled by sqrt(D), each component of an embedding has variance 1
   kNormal,           ///< N(0, Parameter::deviation^2)
   kForgetOne,        ///< the bias [4 * H] of an LSTM: 1 for the forget gate, which is the second, else 0
+  kColumnNorms,      ///< the lengths of the columns of the weight declared before it
 };
 
 /// One tensor of the model. `variable` is undefined until ParameterSet::allocate or share_values. A weight matrix may
@@ -35,6 +36,8 @@ struct Parameter {
   Initializer initializer = Initializer::kZeros;
   float deviation = 0.0F;         ///< of Initializer::kNormal
   bool is_matrix_weight = false;  ///< used in matrix products, and so packed
+  bool is_normed = false;         ///< a direction whose columns have a length of their own (ops::weight_norm)
+  Tensor column_norms;            ///< [d_out] of a normed weight that is kept only in packed form; undefined otherwise
   kernels::Transpose packed_from =
       kernels::Transpose::kNo;  ///< kYes: stored as [d_out, d_in] (an embedding used as output weight)
   int64_t offset = 0;           ///< first element in the flat buffers

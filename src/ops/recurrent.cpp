@@ -34,7 +34,18 @@ void put_last_state(const RecurrentRun& run, const char* op, LastState* last) {
   }
 }
 
-// Adds the sum of rows to the gradient of a bias.
+// Gives what else was asked for of a layer that attends.
+template <typename Run>
+void put_extras(const Run& run, const char* op, const LayerExtras& extras) {
+  put_last_state(run.cells(), op, extras.last);
+  if (extras.attention != nullptr) {
+    *extras.attention = run.attention();
+  }
+  if (extras.values != nullptr) {
+    *extras.values = run.values();
+  }
+}
+
 // y_t = [s_t, c_t];  c_t = Attention(s_{t-1}),  s_t = cell(gates_t + c_t W_fed, s_{t-1})
 class AttentiveRun {
  public:
@@ -78,6 +89,14 @@ class AttentiveRun {
     add_weight_grad(output_.columns(width_, output_.dim(1)), grad_gates, weights_.fed, Transpose::kNo);
     attention_.finish_backward(cells_.states_before());
     gates_.add_grad(grad_gates);
+  }
+
+  void keep_values() { cells_.keep_sums(); }
+  LayerValues values() const {
+    LayerValues values{.cells = cells_.values()};
+    values.context = values.fed = output_.columns(width_, output_.dim(1)).clone();
+    values.query = attention_.queries().defined() ? attention_.queries() : values.cells.before;
+    return values;
   }
 
   const Tensor& output() const { return output_; }
@@ -155,6 +174,17 @@ class InputFeedingRun {
     finish_backward(grad_sums, grad_fed);
   }
 
+  void keep_values() { cells_.keep_sums(); }
+  LayerValues values() const {
+    const Tensor& places = cells_.plan().places();
+    LayerValues values{.cells = cells_.values()};
+    values.fed = gathered(fed_, places);
+    values.query = attention_.queries().defined() ? attention_.queries() : values.cells.state;
+    values.context = gathered(attended_, places).columns(0, context_).clone();
+    values.sums = gathered(sums_, places);
+    return values;
+  }
+
   const RecurrentRun& cells() const { return cells_; }
   Tensor attention() const { return attention_.attention(); }
 
@@ -205,17 +235,23 @@ class InputFeedingRun {
 }  // namespace
 
 Variable recurrent_layer(const Variable& gates, const Tensor& offsets, const RecurrentWeights& weights,
-                         const RecurrentState& initial, Direction direction, LastState* last) {
+                         const RecurrentState& initial, Direction direction, const LayerExtras& extras) {
   constexpr const char* kOp = "recurrent_layer";
   const Variable x = widened(gates);
   const StepPlan plan(offsets, x.dim(0), direction, kOp);
   check_layer(kOp, x, weights, initial, plan);
   const auto run = std::make_shared<RecurrentRun>(
       plan, weights, initial, x.value(), Tensor::empty({x.dim(0), weights.state.shape()[0]}, x.dtype()));  // h [N, H]
+  if (extras.values != nullptr) {
+    run->keep_sums();
+  }
   for (int64_t step = 0; step < plan.steps(); ++step) {
     run->forward(step, nullptr);
   }
-  put_last_state(*run, kOp, last);
+  put_last_state(*run, kOp, extras.last);
+  if (extras.values != nullptr) {
+    *extras.values = {.cells = run->values()};
+  }
   const auto backward = [run, x](const Tensor& grad_output) {
     run->begin_backward(grad_output);
     for (int64_t step = run->plan().steps() - 1; step >= 0; --step) {
@@ -228,18 +264,17 @@ Variable recurrent_layer(const Variable& gates, const Tensor& offsets, const Rec
 }
 
 Variable attentive_layer(const Variable& gates, const Tensor& offsets, const AttentiveWeights& weights,
-                         const SourceMemory& memory, const RecurrentState& initial, LastState* last,
-                         Tensor* attention) {
+                         const SourceMemory& memory, const RecurrentState& initial, const LayerExtras& extras) {
   constexpr const char* kOp = "attentive_layer";
   const Variable x = widened(gates);
   const StepPlan plan(offsets, x.dim(0), Direction::kForward, kOp);
   check_layer(kOp, x, weights.cell, initial, plan);
   const auto run = std::make_shared<AttentiveRun>(plan, x, weights, memory, initial);
-  run->forward();
-  put_last_state(run->cells(), kOp, last);
-  if (attention != nullptr) {
-    *attention = run->attention();
+  if (extras.values != nullptr) {
+    run->keep_values();
   }
+  run->forward();
+  put_extras(*run, kOp, extras);
   return autograd::record(
       kOp, run->output(),
       {&x, &weights.cell.state.variable, &weights.cell.bias, &weights.fed.variable, &weights.query.variable,
@@ -249,17 +284,17 @@ Variable attentive_layer(const Variable& gates, const Tensor& offsets, const Att
 
 Variable input_feeding_layer(const Variable& gates, const Tensor& offsets, const AttentiveWeights& weights,
                              const SourceMemory& memory, const RecurrentState& initial, const Variable& fed,
-                             LastState* last, Tensor* attention) {
+                             const LayerExtras& extras) {
   constexpr const char* kOp = "input_feeding_layer";
   const Variable x = widened(gates);
   const StepPlan plan(offsets, x.dim(0), Direction::kForward, kOp);
   check_layer(kOp, x, weights.cell, initial, plan);
   const auto run = std::make_shared<InputFeedingRun>(plan, x, weights, memory, initial, fed);
-  const Tensor y = run->forward();
-  put_last_state(run->cells(), kOp, last);
-  if (attention != nullptr) {
-    *attention = run->attention();
+  if (extras.values != nullptr) {
+    run->keep_values();
   }
+  const Tensor y = run->forward();
+  put_extras(*run, kOp, extras);
   return autograd::record(kOp, y,
                           {&x, &weights.cell.state.variable, &weights.cell.bias, &weights.fed.variable,
                            &weights.query.variable, &weights.score, &weights.combine.variable, &weights.combine_bias,

@@ -42,6 +42,31 @@ RecurrentRun::RecurrentRun(const StepPlan& plan, const RecurrentWeights& weights
   }
 }
 
+void RecurrentRun::keep_sums() {
+  state_sums_ = Tensor::empty(gates_.shape(), gates_.dtype());
+}
+
+CellValues RecurrentRun::values() const {
+  const auto ragged = [&](const Tensor& of_places) {
+    return of_places.defined() ? gathered(of_places, plan_.places()) : Tensor();
+  };
+  CellValues values;
+  values.state_sums = ragged(state_sums_);
+  values.fed_sums = ragged(fed_sums_);
+  values.gates = ragged(saved_).columns(0, gates_.dim(1)).clone();
+  values.before = ragged(before_);
+  values.state = output_.clone();
+  if (cells_.defined()) {
+    Tensor before = Tensor::empty(cells_.shape(), cells_.dtype());
+    for (int64_t step = 0; step < plan_.steps(); ++step) {
+      plan_.part(before, step).copy_from(cell_before(step));
+    }
+    values.cell_before = ragged(before);
+    values.cell = ragged(cells_);
+  }
+  return values;
+}
+
 Tensor RecurrentRun::cell_before(int64_t step) const {
   if (!cells_.defined()) {
     return {};
@@ -53,11 +78,22 @@ void RecurrentRun::forward(int64_t step, const Tensor* fed_gates) {
   const Tensor hidden = hidden_before(step), cell = cell_before(step), rows = plan_.rows(step);
   Tensor state_gates = state_gates_.rows(0, plan_.active(step)), saved = plan_.part(saved_, step);
   multiply_weight(hidden, weights_.state, Transpose::kNo, weights_.bias.value(), state_gates);
+  if (state_sums_.defined()) {
+    keep_sums_of(step, state_gates, fed_gates);
+  }
   const int64_t next = plan_.first(step + 1);
   Tensor next_hidden = before_.rows(next, next + plan_.active(step + 1));
   Tensor next_cell = cells_.defined() ? plan_.part(cells_, step) : Tensor();
   kernels::backend_of(gates_).recurrent_cell(
       {weights_.cell, gates_, fed_gates, state_gates, rows, hidden, cell, saved, output_, next_hidden, next_cell});
+}
+
+void RecurrentRun::keep_sums_of(int64_t step, const Tensor& state_gates, const Tensor* fed_gates) {
+  plan_.part(state_sums_, step).copy_from(state_gates);
+  if (fed_gates != nullptr) {
+    fed_sums_ = fed_sums_.defined() ? fed_sums_ : Tensor::empty(gates_.shape(), gates_.dtype());
+    plan_.part(fed_sums_, step).copy_from(*fed_gates);
+  }
 }
 
 LastState RecurrentRun::last_state() const {

@@ -28,6 +28,17 @@ struct LastState {
   Tensor cell;    ///< [B, H], LSTM alone
 };
 
+/// What the cells of a layer compute in each row, without gradients: for pictures.
+struct CellValues {
+  Tensor state_sums;   ///< [N, G*H], h U + b
+  Tensor fed_sums;     ///< [N, G*H], what is fed times its weight; undefined if nothing is fed
+  Tensor gates;        ///< [N, G*H], behind their functions: r, z, n of a GRU; i, f, g, o of an LSTM
+  Tensor before;       ///< [N, H], h
+  Tensor state;        ///< [N, H], h'
+  Tensor cell_before;  ///< [N, H], c of an LSTM
+  Tensor cell;         ///< [N, H], c' of an LSTM
+};
+
 /// Runs the cells of one recurrent layer, a step at a time, forward and backward through time. Ops call it: with
 /// nothing between the steps (recurrent_layer), or with attention between them.
 class RecurrentRun {
@@ -37,6 +48,10 @@ class RecurrentRun {
   RecurrentRun(const StepPlan& plan, const RecurrentWeights& weights, const RecurrentState& initial,
                const Tensor& gates, Tensor output);
 
+  /// Keeps the sums of all steps for `values`. Requires: no step was computed.
+  void keep_sums();
+  /// Returns: the values of ragged rows. Requires: keep_sums was called, and all steps were computed.
+  CellValues values() const;
   /// Returns: [n, H], the states before a step, of which the step before it was computed.
   Tensor hidden_before(int64_t step) const { return plan_.part(before_, step); }
   /// Returns: [N, H], the states before all steps, in the order of places.
@@ -60,6 +75,7 @@ class RecurrentRun {
 
  private:
   Tensor cell_before(int64_t step) const;
+  void keep_sums_of(int64_t step, const Tensor& state_gates, const Tensor* fed_gates);
 
   StepPlan plan_;
   RecurrentWeights weights_;
@@ -71,6 +87,8 @@ class RecurrentRun {
   Tensor first_cell_;   // [B, H], sorted
   Tensor saved_;        // [N, 4*H]
   Tensor state_gates_;  // [B, G*H], of the step under way
+  Tensor state_sums_;   // [N, G*H] of places, if they are kept
+  Tensor fed_sums_;     // [N, G*H] of places, if they are kept and there are such
   Tensor grad_output_, grad_hidden_, grad_cell_, grad_gates_, grad_state_gates_;
 };
 

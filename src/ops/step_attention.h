@@ -33,6 +33,8 @@ class StepAttention {
 
   /// Returns: [N, longest source], the weights of ragged rows.
   Tensor attention() const { return gathered(attention_, plan_.places()); }
+  /// Returns: [N, A], the projected states of ragged rows; undefined for multiplicative scores.
+  Tensor queries() const { return is_additive() ? gathered(queries_, plan_.places()) : Tensor(); }
   int64_t context_width() const { return memory_.rows.empty() ? 0 : memory_.rows.front().values.dim(1); }
 
  private:

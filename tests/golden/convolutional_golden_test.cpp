@@ -8,9 +8,10 @@ struct Golden {
   const char* file;
   int kernel_width;
   int encoder_layers, decoder_layers;
+  bool weight_norm = false;
 };
 
-// Runs of torch.nn.Conv1d (make_golden_convolutional.py).
+// Runs of torch.nn.Conv1d (make_golden_convolutional.py, make_golden_weight_norm.py).
 class ConvolutionalGoldenRun : public testing::TestWithParam<Golden> {
  protected:
   ConvolutionalGoldenRun() : run_(GetParam().file) {}
@@ -25,6 +26,7 @@ class ConvolutionalGoldenRun : public testing::TestWithParam<Golden> {
     config.kernel_width = GetParam().kernel_width;
     config.encoder_layers = GetParam().encoder_layers;
     config.decoder_layers = GetParam().decoder_layers;
+    config.weight_norm = GetParam().weight_norm;
     return config;
   }
 
@@ -32,7 +34,8 @@ class ConvolutionalGoldenRun : public testing::TestWithParam<Golden> {
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, ConvolutionalGoldenRun,
                          testing::Values(Golden{"convolutional_3.safetensors", 3, 2, 2},
-                                         Golden{"convolutional_4.safetensors", 4, 1, 3}));
+                                         Golden{"convolutional_4.safetensors", 4, 1, 3},
+                                         Golden{"convolutional_normed.safetensors", 3, 2, 2, true}));
 
 TEST_P(ConvolutionalGoldenRun, LogitsAndAllGradientsEqualPyTorch) {
   models::Convolutional model(config());

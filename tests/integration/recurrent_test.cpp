@@ -67,6 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{"lstm_feeding",
                           {{"cell", "lstm"}, {"attention", "luong"}, {"input-feeding", "true"}, {"layers", "2"}}},
                     Shape{"convolutional", {{"preset", "conv-mini"}}, true, "convolutional"},
+                    Shape{"weight_norm", {{"preset", "conv-mini"}, {"weight-norm", "true"}}, true, "convolutional"},
                     Shape{"batch_norm", {{"preset", "tiny"}, {"norm", "batch"}}, true, "transformer"},
                     Shape{"batch_norm_pre", {{"preset", "tiny-prenorm"}, {"norm", "batch"}}, true, "transformer"},
                     Shape{"ssru", {{"preset", "tiny"}, {"decoder-sublayer", "ssru"}}, true, "transformer"},

@@ -2,6 +2,8 @@
 
 #include "encoder_decoder_laws.h"
 #include "models/architectures/architectures.h"
+#include "models/model_tensors.h"
+#include "models/quantised_model.h"
 
 namespace dragoman::models {
 namespace {
@@ -10,9 +12,10 @@ struct Shape {
   const char* name;
   int kernel_width;
   int encoder_layers, decoder_layers;
+  bool weight_norm = false;
 };
 
-constexpr Shape kShapes[] = {{"narrow", 2, 1, 1}, {"usual", 3, 3, 2}, {"wide", 6, 2, 3}};
+constexpr Shape kShapes[] = {{"narrow", 2, 1, 1}, {"usual", 3, 3, 2}, {"wide", 6, 2, 3}, {"normed", 3, 2, 2, true}};
 
 ConvolutionalConfig config_of(const Shape& shape) {
   ConvolutionalConfig config;
@@ -20,6 +23,7 @@ ConvolutionalConfig config_of(const Shape& shape) {
   config.kernel_width = shape.kernel_width;
   config.encoder_layers = shape.encoder_layers;
   config.decoder_layers = shape.decoder_layers;
+  config.weight_norm = shape.weight_norm;
   config.d_model = 20;
   config.d_hidden = 24;
   config.max_positions = 64;
@@ -95,6 +99,72 @@ TEST(ConvolutionalConfig, IsReadAsWritten) {
     const ModelConfig read = config_from_json(config.to_json(), "config.json");
     EXPECT_EQ(read.architecture(), "convolutional");
     EXPECT_EQ(read.to_json(), config.to_json());
+  }
+}
+
+Tensor logits_of_two(const Model& model) {
+  const FlatIds source = random_sentences({7, 3}, 2), target = random_sentences({6, 5}, 3);
+  return logits_of(model, make_token_rows(source), make_token_rows(target));
+}
+
+double largest_difference(const Tensor& left, const Tensor& right) {
+  const std::vector<float> a = left.to_vector<float>(), b = right.to_vector<float>();
+  EXPECT_EQ(a.size(), b.size());
+  double largest = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return largest;
+}
+
+TEST(WeightNormalisation, BeginsWithTheWeightsOfAPlainModel) {
+  Convolutional normed(config_of(kShapes[3])), plain(config_of({"plain", 3, 2, 2}));
+  for (Model* model : {static_cast<Model*>(&normed), static_cast<Model*>(&plain)}) {
+    model->parameters().allocate();
+    model->parameters().initialize(4);
+  }
+  EXPECT_GT(normed.parameters().count(), plain.parameters().count());
+  EXPECT_LT(largest_difference(logits_of_two(normed), logits_of_two(plain)), 1e-4);
+}
+
+// A folder keeps directions and lengths; a model that is loaded for inference packs the directions.
+TEST(WeightNormalisation, ALoadedModelComputesTheSame) {
+  Convolutional trained(config_of(kShapes[3]));
+  trained.parameters().allocate();
+  trained.parameters().initialize(4);
+  for (const nn::ParameterHandle& parameter : trained.parameters().parameters()) {
+    if (parameter->path.ends_with(".weight_gain")) {
+      Tensor gains = parameter->variable.value();
+      for (float& gain : gains.span<float>()) {
+        gain *= 1.3F;
+      }
+    }
+  }
+  const Tensor expected = logits_of_two(trained);
+  using kernels::Precision;
+  for (const auto& [precision, near] :
+       {std::pair{Precision::kFloat32, 1e-4}, {Precision::kBFloat16, 0.3}, {Precision::kInt8, 0.5}}) {
+    const tensor::NamedTensors stored =
+        rounded_tensors(named_tensors(trained.parameters()), trained.parameters(), precision);
+    Convolutional loaded(config_of(kShapes[3]));
+    auto at = stored.begin();
+    load_for_inference(
+        [&]() -> std::optional<std::pair<std::string, Tensor>> {
+          if (at == stored.end()) {
+            return std::nullopt;
+          }
+          const auto& [name, tensor] = *at++;
+          return std::pair(name, tensor);
+        },
+        loaded.parameters(), precision, "model.safetensors");
+    EXPECT_FALSE(loaded.parameters().find("encoder.layers.0.gate.weight").variable.defined());
+    EXPECT_LT(largest_difference(logits_of_two(loaded), expected), near) << kernels::name_of(precision);
+  }
+}
+
+TEST(WeightNormalisation, IsInConfigurationsThatHaveItAlone) {
+  for (const Shape& shape : kShapes) {
+    EXPECT_EQ(to_json(config_of(shape)).find("weight_norm") != std::string::npos, shape.weight_norm) << shape.name;
   }
 }
 

@@ -155,7 +155,7 @@ TEST(RecurrentLayer, ASentenceAloneAndStepByStepHasTheBitsOfTheBatch) {
           LastState last;
           const int32_t offsets[] = {0, 1};
           const Variable y = recurrent_layer(Variable(in[0].value().rows(row, row + 1)), tensor::host_tensor(offsets),
-                                             {cell, in[1], in[2]}, state, direction, &last);
+                                             {cell, in[1], in[2]}, state, direction, {.last = &last});
           EXPECT_TRUE(same_bits(y.value(), whole.rows(row, row + 1).clone()));
           state = {Variable(last.hidden), cell == CellKind::kLstm ? Variable(last.cell) : Variable()};
         }

@@ -4,8 +4,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "decoding/inspection/inspected_parameter.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/encoder_only/encoder_only_config.h"
+#include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
 #include "nn/rotation.h"
 #include "tensor/transfer.h"
@@ -13,8 +16,9 @@
 namespace dragoman::decoding {
 namespace {
 
-// Q K^T, [T, S].
-tensor::Tensor products(const tensor::Tensor& query, const tensor::Tensor& key) {
+// The score of each query and each key, [T, S]: the sum over the columns i of term(q_i, k_i, i).
+template <typename Term>
+tensor::Tensor scores_of(const tensor::Tensor& query, const tensor::Tensor& key, Term term) {
   tensor::Tensor scores = tensor::Tensor::empty({query.dim(0), key.dim(0)});
   tensor::HostEdit<float> edit(scores);
   const tensor::HostRows<float> queries(query), keys(key);
@@ -25,7 +29,7 @@ tensor::Tensor products(const tensor::Tensor& query, const tensor::Tensor& key) 
       const std::span<const float> q = queries[static_cast<size_t>(t)], k = keys[static_cast<size_t>(s)];
       double sum = 0.0;
       for (size_t i = 0; i < width; ++i) {
-        sum += static_cast<double>(q[i]) * static_cast<double>(k[i]);
+        sum += term(static_cast<double>(q[i]), static_cast<double>(k[i]), i);
       }
       *score++ = static_cast<float>(sum);
     }
@@ -58,8 +62,26 @@ tensor::Tensor columns_of(const tensor::Tensor& all, int64_t head, int64_t heads
   return all.columns(head * width, (head + 1) * width).clone();
 }
 
-void scale_scores(InspectedHead& head) {
-  head.scores = products(head.query, head.key);
+ScoreRule rule_of(const models::ModelConfig& config) {
+  if (const auto* recurrent = config.get_if<models::RecurrentConfig>()) {
+    const bool is_additive = recurrent->attention == models::RecurrentAttention::kBahdanau;
+    return is_additive ? ScoreRule::kAdditive : ScoreRule::kProduct;
+  }
+  return config.get_if<models::ConvolutionalConfig>() != nullptr ? ScoreRule::kProduct : ScoreRule::kScaledProduct;
+}
+
+void score(InspectedHead& head) {
+  if (head.rule == ScoreRule::kAdditive) {
+    const tensor::HostView<float> weight(head.score_weight);
+    head.scores = scores_of(head.query, head.key, [&](double q, double k, size_t i) {
+      return static_cast<double>(weight[i]) * std::tanh(q + k);
+    });
+    return;
+  }
+  head.scores = scores_of(head.query, head.key, [](double q, double k, size_t) { return q * k; });
+  if (head.rule == ScoreRule::kProduct) {
+    return;
+  }
   head.scaled = head.scores.clone();
   const float scale = 1.0F / std::sqrt(static_cast<float>(head.query.dim(1)));
   tensor::HostEdit<float> scaled(head.scaled);
@@ -84,7 +106,11 @@ InspectedHead inspect_head(const Inspection& inspection, std::string_view path, 
   result.key = columns_of(key, result.key_head, key_heads);
   result.value = columns_of(value("value"), result.key_head, key_heads);
   result.context = columns_of(value("context"), head, n_heads);
-  scale_scores(result);
+  result.rule = rule_of(inspection.model().config());
+  if (result.rule == ScoreRule::kAdditive) {
+    result.score_weight = inspect_parameter(inspection, {.path = std::string(path) + ".score"});
+  }
+  score(result);
   result.weights = weights.rows(head, head + 1).reshape({weights.dim(1), weights.dim(2)});
   result.causal = is_self && (inspection.continues_source() || path.starts_with("decoder."));
   const std::optional<Layer> layer = is_self ? layer_of(inspection.model().config()) : std::nullopt;

@@ -2,9 +2,24 @@
 
 #include <string_view>
 
+#include "base/names.h"
 #include "decoding/inspection/inspection.h"
 
 namespace dragoman::decoding {
+
+/// How an attention scores a query and a key.
+enum class ScoreRule {
+  kScaledProduct,  ///< q . k / sqrt(Dh) (Vaswani et al. 2017)
+  kProduct,        ///< q . k (Luong et al. 2015, "general"; Gehring et al. 2017)
+  kAdditive,       ///< v . tanh(q + k) (Bahdanau et al. 2015)
+};
+
+constexpr base::Names<ScoreRule> names_of(ScoreRule) {
+  return {"score_rule",
+          {{ScoreRule::kScaledProduct, "scaled-product"},
+           {ScoreRule::kProduct, "product"},
+           {ScoreRule::kAdditive, "additive"}}};
+}
 
 /// One head of one attention, from its queries to its context (paper, section 3.2.1). T rows look at S columns; in
 /// self-attention S = T. All float32.
@@ -15,13 +30,15 @@ struct InspectedHead {
   tensor::Tensor query;            ///< [T, Dh]
   tensor::Tensor key;              ///< [S, Dh]
   tensor::Tensor value;            ///< [S, Dh]
-  tensor::Tensor scores;           ///< [T, S] Q K^T
-  tensor::Tensor scaled;           ///< [T, S] Q K^T / sqrt(Dh)
+  tensor::Tensor score_weight;     ///< [Dh] v of additive scores; undefined otherwise
+  tensor::Tensor scores;           ///< [T, S] Q K^T, or v . tanh(q + k)
+  tensor::Tensor scaled;           ///< [T, S] Q K^T / sqrt(Dh); undefined unless products are scaled
   tensor::Tensor weights;          ///< [T, S] softmax over the columns that the mask lets through
   tensor::Tensor context;          ///< [T, Dh] weights V
-  bool causal = false;             ///< row t sees the columns 0 .. t
-  int64_t window = 0;              ///< of these the last `window` alone; 0 = all
-  int64_t key_head = 0;            ///< that this head reads; heads may share keys and values
+  ScoreRule rule = ScoreRule::kScaledProduct;
+  bool causal = false;   ///< row t sees the columns 0 .. t
+  int64_t window = 0;    ///< of these the last `window` alone; 0 = all
+  int64_t key_head = 0;  ///< that this head reads; heads may share keys and values
 };
 
 /// @param path  of the attention, "encoder.layers.0.self_attention";  @param head  from 0

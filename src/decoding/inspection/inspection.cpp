@@ -8,9 +8,11 @@
 #include "base/utf8.h"
 #include "data/text/text_file.h"
 #include "decoding/steps/teacher_forcing.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/encoder_only/encoder_only_config.h"
 #include "models/model_device.h"
+#include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
 #include "tensor/device_scope.h"
 #include "tensor/transfer.h"
@@ -29,6 +31,15 @@ std::string paths_of(const models::ModelConfig& config) {
   }
   if (const auto* shape = config.get_if<models::EncoderOnlyConfig>()) {
     return fmt::format("layers.0.self_attention, and this model has {} layers", shape->layers);
+  }
+  if (const auto* shape = config.get_if<models::RecurrentConfig>()) {
+    return fmt::format("encoder.layers.0.forward, decoder.layers.0, and this model has {} layers on each side",
+                       shape->layers);
+  }
+  if (const auto* shape = config.get_if<models::ConvolutionalConfig>()) {
+    return fmt::format(
+        "encoder.layers.0, decoder.layers.0.attention, and this model has {} encoder and {} decoder layers",
+        shape->encoder_layers, shape->decoder_layers);
   }
   return "layers.0.self_attention";
 }
@@ -112,6 +123,7 @@ class Inspection::Recorder : public nn::ForwardObserver {
     request_.check_goes_on();
     inspection_.values_.emplace(value_key(path, name), tensor::to_host(value));
   }
+  bool wants_kept_values() const override { return true; }
 
  private:
   Inspection& inspection_;

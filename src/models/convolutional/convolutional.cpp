@@ -80,24 +80,26 @@ Convolutional::Convolutional(const ConvolutionalConfig& config)
 
 void Convolutional::declare_layers(const ConvolutionalConfig& config) {
   const int64_t d = config.d_model, h = config.d_hidden, k = config.kernel_width;
+  const auto options_of = [&](float deviation) {
+    return nn::LinearOptions{.deviation = deviation, .normed = config.weight_norm};
+  };
   const auto map = [&](std::optional<nn::Linear>& linear, const std::string& path, int64_t d_in, int64_t d_out,
                        float dropout) {
-    linear.emplace(parameters_, path, d_in, d_out, nn::LinearOptions{.deviation = deviation_of(kPlain, dropout, d_in)});
+    linear.emplace(parameters_, path, d_in, d_out, options_of(deviation_of(kPlain, dropout, d_in)));
   };
-  const float deviation = deviation_of(kGated, config.dropout, k * h);
+  const nn::LinearOptions gated = options_of(deviation_of(kGated, config.dropout, k * h));
   map(encoder_input_, "encoder.input", d, h, config.dropout);
   for (int index = 0; index < config.encoder_layers; ++index) {
     const nn::ConvolutionWindow around{(k - 1) / 2, k - 1 - (k - 1) / 2};
-    encoder_layers_.emplace_back(parameters_, layer_path("encoder", static_cast<size_t>(index)), around, h, h,
-                                 deviation);
+    encoder_layers_.emplace_back(parameters_, layer_path("encoder", static_cast<size_t>(index)), around, h, h, gated);
   }
   map(encoder_output_, "encoder.output", h, d, 0.0F);
   map(decoder_input_, "decoder.input", d, h, config.dropout);
   for (int index = 0; index < config.decoder_layers; ++index) {
     const std::string path = layer_path("decoder", static_cast<size_t>(index));
-    const nn::LinearOptions query{.deviation = deviation_of(kPlain, 0.0F, h)};
-    const nn::LinearOptions context{.deviation = deviation_of(kPlain, 0.0F, d)};
-    decoder_layers_.push_back({nn::Convolution(parameters_, path, {k - 1, 0}, h, h, deviation),
+    const nn::LinearOptions query = options_of(deviation_of(kPlain, 0.0F, h));
+    const nn::LinearOptions context = options_of(deviation_of(kPlain, 0.0F, d));
+    decoder_layers_.push_back({nn::Convolution(parameters_, path, {k - 1, 0}, h, h, gated),
                                nn::Linear(parameters_, path + ".attention.query", h, d, query),
                                nn::Linear(parameters_, path + ".attention.context", d, h, context)});
   }
@@ -117,8 +119,10 @@ ops::SourceMemory Convolutional::encode(const TokenRows& source, const nn::Forwa
   Variable x = ops::widened(encoder_input_->forward(words));                           // [Ns, H]
   for (size_t index = 0; index < encoder_layers_.size(); ++index) {
     const nn::Convolution& layer = encoder_layers_[index];
-    const Variable windows = layer.windows(read(x, layer_path("encoder", index), context), offsets);  // [Ns, K*H]
-    x = half_sum(ops::widened(layer.forward(windows)), x);                                            // [Ns, H]
+    const std::string path = layer_path("encoder", index);
+    const Variable windows = layer.windows(read(x, path, context), offsets);  // [Ns, K*H]
+    x = half_sum(ops::widened(layer.forward(windows, context)), x);           // [Ns, H]
+    context.show(path, "result", x.value());
   }
   const Variable keys = ops::widened(encoder_output_->forward(x));  // [Ns, D]
   context.show("encoder", "output", keys.value());
@@ -132,6 +136,12 @@ Variable Convolutional::attend(const DecoderLayer& layer, const std::string& pat
   const Variable query = half_sum(ops::widened(layer.query.forward(x)), attended.words);                 // [Nt, D]
   const Variable found = ops::source_attention(query, attended.offsets, attended.memory, {}, &weights);  // [Nt, D]
   show_attention(path, weights, attended.offsets, attended.memory, context);
+  if (context.keeps_values()) {
+    context.show(path, "query", query.value());
+    context.show(path, "key", attended.memory.keys.value());
+    context.show(path, "value", attended.memory.values.value());
+    context.show(path, "context", found.value());
+  }
   if (attention != nullptr) {
     *attention = weights;
   }
@@ -162,9 +172,12 @@ Variable Convolutional::decode(const TokenRows& target, const ops::SourceMemory&
       const Tensor latest = ops::select_rows(windows, last_rows_of(offsets)).value();  // [B, K*H]
       end->past.columns(column, column + width).copy_from(latest.columns(h, h + width));
     }
-    const Variable change = attend(layer, path + ".attention", ops::widened(layer.convolution.forward(windows)),
-                                   attended, context, end == nullptr ? nullptr : &end->attention[index]);
+    const Variable change =
+        attend(layer, path + ".attention", ops::widened(layer.convolution.forward(windows, context)), attended, context,
+               end == nullptr ? nullptr : &end->attention[index]);
     x = half_sum(change, x);  // [Nt, H]
+    context.show(path, "attended", change.value());
+    context.show(path, "result", x.value());
   }
   const Variable hidden = ops::widened(decoder_output_->forward(x));  // [Nt, D]
   context.show("decoder", "output", hidden.value());

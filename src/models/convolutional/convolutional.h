@@ -23,7 +23,8 @@ struct ConvolutionalEnd {
 /// A convolutional encoder-decoder (Gehring et al. 2017): learned positions, convolutions with gated linear units, and
 /// attention in each decoder layer. docs/convolutional.md has the formulas. Parameter paths: *embedding.weight and
 /// output.weight as in a Transformer; {encoder,decoder}.embedding.positions, {encoder,decoder}.{input,output}.*,
-/// {encoder,decoder}.layers.I.{value,gate}.*, decoder.layers.I.attention.{query,context}.*.
+/// {encoder,decoder}.layers.I.{value,gate}.*, decoder.layers.I.attention.{query,context}.*. With weight normalisation
+/// each of these maps has *.weight_gain beside *.weight.
 class Convolutional : public Model {
  public:
   explicit Convolutional(const ConvolutionalConfig& config);

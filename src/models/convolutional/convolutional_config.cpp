@@ -21,7 +21,7 @@ void ConvolutionalConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
 std::vector<std::pair<std::string, std::string>> ConvolutionalConfig::facts() const {
   return {{"layers", fmt::format("{} + {}", encoder_layers, decoder_layers)},
           {"d_model / d_hidden", fmt::format("{} / {}", d_model, d_hidden)},
-          {"kernel width", std::to_string(kernel_width)},
+          {"kernel width", fmt::format("{}{}", kernel_width, weight_norm ? ", weight normalisation" : "")},
           {"vocabulary", fmt::format("{} / {}", source_vocab_size, target_vocab_size)}};
 }
 
@@ -35,12 +35,16 @@ nn::LayerConfig ConvolutionalConfig::embedding() const {
 
 std::string to_json(const ConvolutionalConfig& config) {
   nlohmann::json tree = base::json_of_fields(config, kEveryField);
+  if (!config.weight_norm) {
+    tree.erase("weight_norm");  // which older programs do not know
+  }
   tree[kArchitectureKey] = ConvolutionalConfig::kArchitecture;
   return base::dump_json(tree, 2) + "\n";
 }
 
 ConvolutionalConfig convolutional_config_from_json(std::string_view text, std::string_view file_name) {
-  return read_config<ConvolutionalConfig>(text, file_name, {"source_word_dropout", "target_word_dropout"});
+  return read_config<ConvolutionalConfig>(text, file_name,
+                                          {"weight_norm", "source_word_dropout", "target_word_dropout"});
 }
 
 }  // namespace dragoman::models

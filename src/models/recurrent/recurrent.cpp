@@ -122,7 +122,7 @@ void Recurrent::declare_readout(const RecurrentConfig& config) {
 Variable Recurrent::between_layers(const Variable& x, size_t layer, const char* stack,
                                    const nn::ForwardContext& context) const {
   const std::string path = fmt::format("{}.layers.{}", stack, layer);
-  context.show(path, "state", x.value());
+  context.show(path, "output", x.value());
   return ops::dropout(x, context.dropout(recurrent_config().dropout, nn::dropout_site(path)));
 }
 
@@ -133,8 +133,8 @@ EncodedSource Recurrent::encode(const TokenRows& source, const nn::ForwardContex
   Variable forward, backward;
   for (size_t index = 0; index < encoder_layers_.size(); ++index) {
     const EncoderLayer& layer = encoder_layers_[index];
-    forward = layer.forward.forward(x, offsets, {});                                             // [Ns, H]
-    backward = layer.backward.forward(x, offsets, {}, ops::Direction::kBackward);                // [Ns, H]
+    forward = layer.forward.forward(x, offsets, {}, context);                                    // [Ns, H]
+    backward = layer.backward.forward(x, offsets, {}, context, ops::Direction::kBackward);       // [Ns, H]
     x = between_layers(ops::concatenate_columns(forward, backward), index, "encoder", context);  // [Ns, C]
   }
   const Variable summary =
@@ -144,11 +144,23 @@ EncodedSource Recurrent::encode(const TokenRows& source, const nn::ForwardContex
   return {x, summary};
 }
 
-RecurrentDecoderState Recurrent::first_state(const Variable& summary) const {
+RecurrentDecoderState Recurrent::first_state(const Variable& summary, const nn::ForwardContext& context) const {
   RecurrentDecoderState state;
-  for (const DecoderLayer& layer : decoder_layers_) {
-    const auto first = [&](const nn::Linear& map) { return ops::widened(tanh(map.forward(summary))); };  // [B, H]
-    state.layers.push_back({first(layer.initial_hidden), layer.initial_cell ? first(*layer.initial_cell) : Variable()});
+  for (size_t index = 0; index < decoder_layers_.size(); ++index) {
+    const DecoderLayer& layer = decoder_layers_[index];
+    const auto first = [&](const nn::Linear& map, const char* name) {
+      const Variable sums = map.forward(summary);        // [B, H]
+      const Variable result = ops::widened(tanh(sums));  // [B, H]
+      if (context.keeps_values()) {
+        const std::string path = fmt::format("decoder.layers.{}", index);
+        context.show(path, "summary", summary.value());
+        context.show(path, fmt::format("{}_sums", name), sums.value());
+        context.show(path, name, result.value());
+      }
+      return result;
+    };
+    const Variable hidden = first(layer.initial_hidden, "first_state");
+    state.layers.push_back({hidden, layer.initial_cell ? first(*layer.initial_cell, "first_cell") : Variable()});
   }
   return state;
 }
@@ -181,23 +193,66 @@ ops::AttentiveWeights Recurrent::attentive_weights() const {
 
 Recurrent::FirstLayer Recurrent::first_layer(const Variable& words, const Tensor& offsets,
                                              const ops::SourceMemory& memory, const RecurrentDecoderState& state,
-                                             bool with_last) const {
+                                             const nn::ForwardContext& context, bool with_last) const {
   const nn::RecurrentLayer& layer = decoder_layers_.front().layer;
   const ops::RecurrentState& initial = state.layers.front();
   const Variable gates = layer.gates(words);  // [Nt, G * H]
   FirstLayer first;
-  ops::LastState* last = with_last ? &first.last : nullptr;
+  const ops::LayerExtras extras{.last = with_last ? &first.last : nullptr,
+                                .attention = &first.attention,
+                                .values = context.keeps_values() ? &first.values : nullptr};
   if (recurrent_config().input_feeding) {
-    first.output = ops::input_feeding_layer(gates, offsets, attentive_weights(), memory, initial, state.fed, last,
-                                            &first.attention);  // [Nt, D]
+    first.output = ops::input_feeding_layer(gates, offsets, attentive_weights(), memory, initial, state.fed,
+                                            extras);  // [Nt, D]
   } else if (recurrent_config().feeds()) {
-    first.output = ops::attentive_layer(gates, offsets, attentive_weights(), memory, initial, last,
-                                        &first.attention);  // [Nt, H + C]
+    first.output = ops::attentive_layer(gates, offsets, attentive_weights(), memory, initial,
+                                        extras);  // [Nt, H + C]
   } else {
     first.output =
-        ops::recurrent_layer(gates, offsets, layer.weights(), initial, ops::Direction::kForward, last);  // [Nt, H]
+        ops::recurrent_layer(gates, offsets, layer.weights(), initial, ops::Direction::kForward, extras);  // [Nt, H]
+  }
+  if (context.keeps_values()) {
+    layer.show(words, gates, first.values, context);
   }
   return first;
+}
+
+Variable Recurrent::readout(const Variable& top, const FirstLayer& first, const Variable& words, const Variable& found,
+                            const nn::ForwardContext& context) const {
+  Variable sum;  // [Nt, D]
+  const auto add = [&](const std::optional<nn::Linear>& map, const char* name, const Variable& x) {
+    if (map) {
+      const Variable part = ops::widened(map->forward(x));  // [Nt, D]
+      sum = sum.defined() ? ops::add(sum, part) : part;
+      if (context.keeps_values()) {
+        context.show("readout", name, x.value());
+        context.show("readout", fmt::format("from_{}", name), part.value());
+      }
+    }
+  };
+  add(from_top_, "top", top);
+  add(from_first_, "first", first.output);
+  add(from_words_, "words", words);
+  add(from_context_, "context", found);
+  context.show("readout", "sum", sum.value());
+  return tanh(sum);
+}
+
+void Recurrent::show_attention_values(const ops::LayerValues& values, const ops::SourceMemory& memory,
+                                      const Variable& attended, const nn::ForwardContext& context) const {
+  if (!context.keeps_values()) {
+    return;
+  }
+  context.show(kAttentionPath, "query", values.query);
+  context.show(kAttentionPath, "key", memory.keys.value());
+  context.show(kAttentionPath, "value", memory.values.value());
+  context.show(kAttentionPath, "context", values.context);
+  if (recurrent_config().input_feeding) {
+    const Variable both = ops::concatenate_columns(Variable(values.context), Variable(values.query));
+    context.show(kAttentionPath, "joined", both.value());
+    context.show(kAttentionPath, "sum", values.sums);
+    context.show(kAttentionPath, "result", attended.value());
+  }
 }
 
 Variable Recurrent::decode(const TokenRows& target, const ops::SourceMemory& memory, const RecurrentDecoderState& state,
@@ -205,27 +260,25 @@ Variable Recurrent::decode(const TokenRows& target, const ops::SourceMemory& mem
   const nn::ForwardContext context = outer.over(target.rows);
   const Tensor& offsets = target.rows.offsets;
   const Variable words = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
-  FirstLayer first = first_layer(words, offsets, memory, state, end != nullptr);
+  FirstLayer first = first_layer(words, offsets, memory, state, context, end != nullptr);
   std::vector<ops::LastState> last = {first.last};
   Variable top = first.output;
   for (size_t index = 1; index < decoder_layers_.size(); ++index) {
     const Variable x = between_layers(top, index - 1, "decoder", context);
     last.emplace_back();
-    top = decoder_layers_[index].layer.forward(x, offsets, state.layers[index], ops::Direction::kForward,
+    top = decoder_layers_[index].layer.forward(x, offsets, state.layers[index], context, ops::Direction::kForward,
                                                end == nullptr ? nullptr : &last.back());  // [Nt, H]
   }
-  Variable sum = from_top_ ? ops::widened(from_top_->forward(top)) : Variable();  // [Nt, D]
-  const auto add = [&](const std::optional<nn::Linear>& map, const Variable& x) {
-    sum = map ? ops::add(sum, ops::widened(map->forward(x))) : sum;
-  };
-  add(from_first_, first.output);
-  add(from_words_, words);
+  Variable found;  // [Nt, C]
   if (from_context_) {
-    add(from_context_, ops::source_attention(top, offsets, memory, {}, &first.attention));
+    found = ops::source_attention(top, offsets, memory, {}, &first.attention);
+    first.values.query = top.value();
+    first.values.context = found.value();
   }
-  const Variable hidden = from_top_ ? tanh(sum) : top;  // [Nt, D]
+  const Variable hidden = from_top_ ? readout(top, first, words, found, context) : top;  // [Nt, D]
   if (first.attention.defined()) {
     show_attention(kAttentionPath, first.attention, offsets, memory, context);
+    show_attention_values(first.values, memory, first.output, context);
   }
   context.show("decoder", "output", hidden.value());
   if (end != nullptr) {
@@ -239,7 +292,7 @@ Variable Recurrent::decode(const TokenRows& target, const ops::SourceMemory& mem
 
 Variable Recurrent::forward(const ModelInput& input, const nn::ForwardContext& context) const {
   const EncodedSource source = encode(input.source, context);
-  return decode(input.target, memory(source.states, input.source.rows.offsets), first_state(source.summary),
+  return decode(input.target, memory(source.states, input.source.rows.offsets), first_state(source.summary, context),
                 context);  // [Nt, D]
 }
 

@@ -45,7 +45,7 @@ class Recurrent : public Model {
 
   EncodedSource encode(const TokenRows& source, const nn::ForwardContext& context) const;
   /// Returns: the states before the first word.
-  RecurrentDecoderState first_state(const Variable& summary) const;
+  RecurrentDecoderState first_state(const Variable& summary, const nn::ForwardContext& context) const;
   /// Returns: a memory of no sentences.
   ops::SourceMemory empty_memory() const;
   /// Returns: the keys and values of the encoder's states [Ns, C]; nothing without attention.
@@ -75,8 +75,9 @@ class Recurrent : public Model {
   // What the first decoder layer gives.
   struct FirstLayer {
     Variable output;
-    ops::LastState last;
-    Tensor attention;
+    ops::LastState last;      // if the end of the decoder is wanted
+    Tensor attention;         // if the layer attends
+    ops::LayerValues values;  // if the observer wants kept values
   };
 
   void declare_layers(const RecurrentConfig& config);
@@ -84,7 +85,11 @@ class Recurrent : public Model {
   void declare_readout(const RecurrentConfig& config);
   ops::AttentiveWeights attentive_weights() const;
   FirstLayer first_layer(const Variable& words, const Tensor& offsets, const ops::SourceMemory& memory,
-                         const RecurrentDecoderState& state, bool with_last) const;
+                         const RecurrentDecoderState& state, const nn::ForwardContext& context, bool with_last) const;
+  Variable readout(const Variable& top, const FirstLayer& first, const Variable& words, const Variable& found,
+                   const nn::ForwardContext& context) const;
+  void show_attention_values(const ops::LayerValues& values, const ops::SourceMemory& memory, const Variable& attended,
+                             const nn::ForwardContext& context) const;
   Variable between_layers(const Variable& x, size_t layer, const char* stack, const nn::ForwardContext& context) const;
 
   ModelConfig config_;

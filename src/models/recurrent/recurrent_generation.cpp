@@ -26,7 +26,7 @@ std::vector<int32_t> RecurrentGeneration::add(std::span<const std::span<const in
   const TokenRows rows = make_token_rows(flat);
   const EncodedSource encoded = model_.encode(rows, {});
   const ops::SourceMemory memory = model_.memory(encoded.states, rows.rows.offsets);
-  return slots_.add(memory.rows, packed(model_.first_state(encoded.summary), static_cast<int64_t>(sources.size())));
+  return slots_.add(memory.rows, packed(model_.first_state(encoded.summary, {}), static_cast<int64_t>(sources.size())));
 }
 
 RecurrentDecoderState RecurrentGeneration::unpacked(const Tensor& states) const {

@@ -34,7 +34,13 @@ const std::map<std::string, PartKind, std::less<>>& part_kinds() {
                                                                      {"beam", PartKind::kBeam},
                                                                      {"attention", PartKind::kAttention},
                                                                      {"parameter", PartKind::kParameter},
-                                                                     {"running_mean", PartKind::kRunningMean}};
+                                                                     {"running_mean", PartKind::kRunningMean},
+                                                                     {"cell", PartKind::kCell},
+                                                                     {"cell_sums", PartKind::kCellSums},
+                                                                     {"first_state", PartKind::kFirstState},
+                                                                     {"readout", PartKind::kReadout},
+                                                                     {"attentional", PartKind::kAttentional},
+                                                                     {"convolution", PartKind::kConvolution}};
   return kinds;
 }
 

@@ -18,6 +18,12 @@ enum class PartKind {
   kParameter,    ///< values of a parameter
   kResidual,     ///< a sub-layer: input, read, change, result
   kRunningMean,  ///< an SSRU or an average attention: state, and what it is made of
+  kCell,         ///< a recurrent layer: gates, states before and behind each row
+  kCellSums,     ///< a recurrent layer: the sums that its gates are functions of
+  kFirstState,   ///< a recurrent decoder layer: the summary of the source, and the state made of it
+  kReadout,      ///< a recurrent decoder: what its last rows are made of
+  kAttentional,  ///< input feeding: the attentional vector, and what it is made of
+  kConvolution,  ///< a convolutional layer: what it reads, value, gate, result
   kFeedForward,  ///< hidden, active
   kEmbedding,    ///< words, positions, sum
   kOutput,       ///< of the encoder or the decoder

@@ -25,7 +25,7 @@ json weights_part(const InspectPart& part, const InspectContext& context) {
       result.push_back(std::move(entry));
     }
   }
-  if (result.empty()) {
+  if (result.empty() && !part.path.empty()) {
     context.inspection.weights(part.path);  // throws, with the paths that exist
   }
   return {{"attentions", std::move(result)}};
@@ -34,17 +34,16 @@ json weights_part(const InspectPart& part, const InspectContext& context) {
 json head_part(const InspectPart& part, const InspectContext& context) {
   const decoding::InspectedHead head = decoding::inspect_head(context.inspection, part.path, part.head);
   NumberWriter& numbers = context.numbers;
-  json result = {{"path", part.path},
-                 {"head", part.head},
-                 {"key_head", head.key_head},
-                 {"causal", head.causal},
-                 {"window", head.window}};
+  json result = {{"path", part.path},         {"head", part.head},
+                 {"key_head", head.key_head}, {"rule", decoding::name_of(head.rule)},
+                 {"causal", head.causal},     {"window", head.window}};
   const std::pair<const char*, const Tensor&> values[] = {{"projected_query", head.projected_query},
                                                           {"projected_key", head.projected_key},
                                                           {"rotation", head.rotation},
                                                           {"query", head.query},
                                                           {"key", head.key},
                                                           {"value", head.value},
+                                                          {"score_weight", head.score_weight},
                                                           {"scores", head.scores},
                                                           {"scaled", head.scaled},
                                                           {"weights", head.weights},
@@ -67,6 +66,22 @@ json values_part(const InspectPart& part, const InspectContext& context, std::in
   for (const char* name : optional) {
     if (context.inspection.shows(part.path, name)) {
       result[name] = context.numbers.tensor(context.inspection.value(part.path, name));
+    }
+  }
+  return result;
+}
+
+// The sums of a recurrent layer, of which the request may name columns.
+json cell_sums_part(const InspectPart& part, const InspectContext& context) {
+  json result = values_part(part, context, {"read"}, {"fed"});
+  for (const char* name : {"input_sums", "state_sums", "fed_sums"}) {
+    if (name != std::string_view("fed_sums") || context.inspection.shows(part.path, name)) {
+      const Tensor sums = context.inspection.value(part.path, name);  // [N, G*H]
+      const int64_t begin = part.region.first_column;
+      const int64_t end = part.region.end_column == 0 ? sums.dim(1) : part.region.end_column;
+      base::check_usage(end <= sums.dim(1), "inspect: columns {} to {}, but the sums of {} have {}; count from 0",
+                        begin, end, part.path, sums.dim(1));
+      result[name] = context.numbers.tensor(sums.columns(begin, end).clone());
     }
   }
   return result;
@@ -172,6 +187,20 @@ json content(const InspectPart& part, const InspectContext& context) {
       return values_part(part, context, {"input", "read", "change", "result"});
     case PartKind::kRunningMean:
       return values_part(part, context, {"state"}, {"forget", "input", "transformed", "input_gate", "forget_gate"});
+    case PartKind::kCell:
+      return values_part(part, context, {"gates", "before", "state"}, {"cell_before", "cell"});
+    case PartKind::kCellSums:
+      return cell_sums_part(part, context);
+    case PartKind::kFirstState:
+      return values_part(part, context, {"summary", "first_state_sums", "first_state"},
+                         {"first_cell_sums", "first_cell"});
+    case PartKind::kReadout:
+      return values_part(part, context, {"top", "from_top", "sum"},
+                         {"first", "from_first", "words", "from_words", "context", "from_context"});
+    case PartKind::kAttentional:
+      return values_part(part, context, {"joined", "sum", "result"});
+    case PartKind::kConvolution:
+      return values_part(part, context, {"input", "value", "gate", "gated", "result"}, {"attended"});
     case PartKind::kFeedForward:
       return values_part(part, context, {"hidden", "active"}, {"gate"});
     case PartKind::kEmbedding:

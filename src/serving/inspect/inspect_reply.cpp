@@ -3,8 +3,10 @@
 #include "base/field_json.h"
 #include "base/json.h"
 #include "data/vocabulary/shown_pieces.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/encoder_only/encoder_only_config.h"
+#include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
 #include "serving/inspect/inspect_parts.h"
 
@@ -52,23 +54,60 @@ json shape_json(const models::EncoderOnlyConfig& config) {
   return tree;
 }
 
-// Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
-json model_json(const models::Model& model) {
-  const models::ModelConfig& config = model.config();
-  const auto* both = config.get_if<models::TransformerConfig>();
-  const auto* alone = config.get_if<models::DecoderOnlyConfig>();
-  const auto* encoder = config.get_if<models::EncoderOnlyConfig>();
-  if (both == nullptr && alone == nullptr && encoder == nullptr) {
-    return json::parse(config.to_json());
-  }
-  json tree = both != nullptr ? shape_json(*both) : alone != nullptr ? shape_json(*alone) : shape_json(*encoder);
-  tree["architecture"] = config.architecture();
-  tree["layer_norm_epsilon"] = rounded(both != nullptr    ? both->layer_norm_epsilon
-                                       : alone != nullptr ? alone->layer_norm_epsilon
-                                                          : encoder->layer_norm_epsilon);
+// The same names for a recurrent model: it attends to the source with one head, or not at all.
+json shape_json(const models::RecurrentConfig& config) {
+  json tree = base::json_of_fields(config, [](const auto& field) { return !models::is_dropout(field.name); });
+  tree["encoder_layers"] = config.layers;
+  tree["decoder_layers"] = config.layers;
+  tree["d_context"] = config.d_context();
+  tree["d_key"] = config.d_key();
+  tree["n_heads"] = 1;
+  tree["decoder_n_heads"] = 1;
+  return tree;
+}
+
+// The same names for a convolutional model: each decoder layer attends to the source with one head.
+json shape_json(const models::ConvolutionalConfig& config) {
+  json tree = base::json_of_fields(config, [](const auto& field) { return !models::is_dropout(field.name); });
+  tree["n_heads"] = 1;
+  tree["decoder_n_heads"] = 1;
+  return tree;
+}
+
+// What every model has beside its shape.
+json with_common(json tree, const models::Model& model) {
+  tree["architecture"] = model.config().architecture();
   const nn::WeightPacking* packing = model.parameters().packing();
   tree["precision"] = kernels::name_of(packing == nullptr ? kernels::Precision::kFloat32 : packing->precision());
   return tree;
+}
+
+template <typename Config>
+json with_norms(const Config& config) {
+  json tree = shape_json(config);
+  tree["layer_norm_epsilon"] = rounded(config.layer_norm_epsilon);
+  return tree;
+}
+
+// Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
+json model_json(const models::Model& model) {
+  const models::ModelConfig& config = model.config();
+  if (const auto* both = config.get_if<models::TransformerConfig>()) {
+    return with_common(with_norms(*both), model);
+  }
+  if (const auto* alone = config.get_if<models::DecoderOnlyConfig>()) {
+    return with_common(with_norms(*alone), model);
+  }
+  if (const auto* encoder = config.get_if<models::EncoderOnlyConfig>()) {
+    return with_common(with_norms(*encoder), model);
+  }
+  if (const auto* recurrent = config.get_if<models::RecurrentConfig>()) {
+    return with_common(shape_json(*recurrent), model);
+  }
+  if (const auto* convolutional = config.get_if<models::ConvolutionalConfig>()) {
+    return with_common(shape_json(*convolutional), model);
+  }
+  return json::parse(config.to_json());
 }
 
 json text_json(const std::string& text, const std::vector<int32_t>& ids, const data::Vocabulary& vocabulary) {

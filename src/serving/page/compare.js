@@ -3,6 +3,7 @@ import { isAbort } from "/assets/api.js";
 import { show } from "/assets/colour.js";
 import { align, firstDifference, movement, weightsOfSlots, weightsOfWords, wordsOfPieces } from "/assets/compare_math.js";
 import { el, replace } from "/assets/dom.js";
+import { PageError } from "/assets/errors.js";
 import { kPairs } from "/assets/examples.js";
 import { heatmap, legend, thumbnail } from "/assets/heatmap.js";
 import { Sentence } from "/assets/sentence.js";
@@ -125,6 +126,7 @@ export class Comparison {
     this.pair = null;
     try {
       const both = await Promise.all(this.inputs.map((input) => Sentence.load({ ...this.languages, text: input.value }, this.abort.signal)));
+      if (!both[0].looksAtItself) throw new PageError("two.selfAttention");
       this.pair = new Pair(...both);
       this.found = this.pair.movements();
       const [best] = this.found;

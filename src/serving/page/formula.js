@@ -1,37 +1,20 @@
 // The formulas as MathML: those that this model computes. They follow its norm order, biases, activation and tying.
 import { math } from "/assets/dom.js";
-import { hasBias, isAlone, isGated, isReader, isRms, normName } from "/assets/model_facts.js";
+import { bracket, frac, hat, mi, mo, named, root, row, sub, sup, symbol, text, total } from "/assets/formula_parts.js";
+import { kRecurrentFormulas } from "/assets/formula_recurrent.js";
+import { hasBias, isAlone, isBatchNorm, isGated, isReader, isRecurrent, isRms, normName } from "/assets/model_facts.js";
 
-const mi = (name) => math("mi", name);
-const mn = (number) => math("mn", number);
-const mo = (sign) => math("mo", sign);
-const text = (words) => math("mtext", words);
-const row = (...parts) => math("mrow", ...parts.map((part) => (typeof part === "string" ? symbol(part) : part)));
-const sub = (base, index) => math("msub", symbol(base), symbol(index));
-const sup = (base, power) => math("msup", symbol(base), symbol(power));
-const frac = (above, below) => math("mfrac", symbol(above), symbol(below));
-const root = (inside) => math("msqrt", symbol(inside));
-
-function symbol(part) {
-  if (part instanceof Node) return part;
-  if (/^[0-9.]+$/.test(part)) return mn(part);
-  return /^[\p{L}]+$/u.test(part) ? mi(part) : mo(part);
-}
-
-const named = (name) => mi(name);
-const bracket = (...inside) => row("(", ...inside, ")");
 const dk = () => sub("d", "k");
 const dModel = () => sub("d", named("model"));
 const scaled = () => frac(row("Q", sup("K", "T")), root(dk()));
 
-const hat = (base) => math("mover", symbol(base), mo("^"));
 const weighted = (model, input, role) => row(input, sup("W", role), hasBias(model, "input") ? row("+", sup("b", role)) : row());
-const layerNorm = (model, ...inside) => row(named(normName(model)), bracket(...inside));
+const layerNorm = (model, stage, ...inside) => row(named(normName(model, stage)), bracket(...inside));
+const kEncoder = { side: "encoder" }; // where the scenes of the story about norms stand
 // What a sub-layer reads: X itself, or the normalised X in pre-norm.
 const read = (model) => (model.norm_order === "pre" ? hat("X") : mi("X"));
 const small = (model) => (model.norm_order === "pre" ? hat("x") : mi("x"));
 const table = (model, isTarget) => (model.tying === "all" || isReader(model) || (isAlone(model) && !isTarget) ? mi("E") : model.tying === "target" || !isTarget ? sub("E", named(isTarget ? "target" : "source")) : sub("W", named("out")));
-const total = (index, inside) => row(math("munder", mo("∑"), symbol(index)), inside);
 const visible = (model, stage) => (stage?.side === "decoder" && !stage.cross ? total(row("l", "≤", "i"), sup("e", sub("a", row("i", "l")))) : total("l", sup("e", sub("a", row("i", "l")))));
 const mapped = (model, input, index) => row(input, sub("W", index), hasBias(model, "map") ? row("+", sub("b", index)) : row());
 const activated = (model, ...inside) => (model.activation === "relu" ? row(named("max"), bracket("0", ",", ...inside)) : row(text(model.activation), bracket(...inside)));
@@ -60,16 +43,16 @@ const kFormulas = {
   context: (model, stage) => row(sub("head", "i"), "=", named("softmax"), bracket(scaled(), ...(stage?.side === "decoder" && !stage.cross ? ["+", named("mask")] : [])), "V"),
   heads: (model) => row(named("MultiHead"), "=", named("Concat"), bracket(sub("head", "1"), ",", "…", ",", sub("head", "h")), sup("W", "O"), hasBias(model, "map") ? row("+", sup("b", "O")) : row()),
   // In pre-norm the norm stands alone, before the sub-layer; in post-norm it takes the sum.
-  norm: (model) => (model.norm_order === "pre" ? row(hat("X"), "=", layerNorm(model, "X"), ",", text("\u00a0"), normOf(model, "x"))
-    : row(layerNorm(model, "x", "+", named("Sublayer"), bracket("x")), ",", text("\u00a0"), normOf(model, "y"))),
+  norm: (model, stage) => (model.norm_order === "pre" ? row(hat("X"), "=", layerNorm(model, stage, "X"), ",", text("\u00a0"), normOf(model, stage, "x"))
+    : row(layerNorm(model, stage, "x", "+", named("Sublayer"), bracket("x")), ",", text("\u00a0"), normOf(model, stage, "y"))),
   add: () => row("X", "+", named("MultiHead"), bracket(hat("X"))),
   feedAdd: () => row("X", "+", named("FFN"), bracket(hat("X"))),
-  finalNorm: (model) => row(layerNorm(model, "X"), ",", text("\u00a0"), normOf(model, "x")),
+  finalNorm: (model, stage) => row(layerNorm(model, stage, "X"), ",", text("\u00a0"), normOf(model, stage, "x")),
   feed: (model) => row(named("FFN"), bracket(small(model)), "=", feed(model, small(model))),
-  around: (model) => (model.norm_order === "pre" ? row("x", "+", named("MultiHead"), bracket(layerNorm(model, "x")), ",", text("\u00a0then\u00a0"), "x", "+", named("FFN"), bracket(layerNorm(model, "x")))
-    : row(layerNorm(model, "x", "+", named("MultiHead"), bracket("x")), ",", text("\u00a0then\u00a0"), layerNorm(model, "x", "+", named("FFN"), bracket("x")))),
+  around: (model) => (model.norm_order === "pre" ? row("x", "+", named("MultiHead"), bracket(layerNorm(model, kEncoder, "x")), ",", text("\u00a0then\u00a0"), "x", "+", named("FFN"), bracket(layerNorm(model, kEncoder, "x")))
+    : row(layerNorm(model, kEncoder, "x", "+", named("MultiHead"), bracket("x")), ",", text("\u00a0then\u00a0"), layerNorm(model, kEncoder, "x", "+", named("FFN"), bracket("x")))),
   stack: (model) => row(sub("X", "n"), "=", sub("Layer", "n"), bracket(sub("X", row("n", "−", "1"))), ",", text("\u00a0"), "n", "=", "1", "…", String(model.encoder_layers || model.decoder_layers)),
-  memory: (model) => row(named("memory"), "=", model.norm_order === "pre" ? layerNorm(model, sub("X", "N")) : sub("X", "N"), "∈", sup("ℝ", row("S", "×", dModel()))),
+  memory: (model) => row(named("memory"), "=", model.norm_order === "pre" ? layerNorm(model, kEncoder, sub("X", "N")) : sub("X", "N"), "∈", sup("ℝ", row("S", "×", dModel()))),
   chain: (model) => row("P", isAlone(model) ? bracket(sub("x", row("t", "+", "1")), "|", sub("x", row("≤", "t"))) : bracket(sub("y", "t"), "|", sub("y", row("<", "t")), ",", "x"), "=", named("softmax"), bracket(logits(model))),
   logits: (model) => row("z", "=", logits(model), ",", text("\u00a0"), sub("p", "i"), "=",
     frac(sup("e", row(sub("z", "i"), "/", "τ")), total("j", sup("e", row(sub("z", "j"), "/", "τ"))))),
@@ -95,15 +78,18 @@ const kFormulas = {
 };
 const kSame = { feedNorm: "norm", choose: "logits" };
 
-// The norm of one row: mean and deviation, or the root mean square, of its d_model numbers; then the learned gain and bias.
-function normOf(model, x) {
+// The norm of one row: mean and deviation, or the root mean square, of its d_model numbers; then the learned gain and bias. A
+// batch norm has a mean and a variance for each column, which it kept from training.
+function normOf(model, stage, x) {
   if (isRms(model)) return row("γ", "⊙", frac(x, root(row(named("mean"), bracket(sup(x, "2")), "+", "ε"))));
-  return row("γ", "⊙", frac(row(x, "−", "μ"), root(row(sup("σ", "2"), "+", "ε"))), hasBias(model, "norm") ? row("+", "β") : row());
+  const [mean, deviation] = isBatchNorm(model, stage) ? [sub("μ", named("run")), math("msubsup", symbol("σ"), named("run"), symbol("2"))] : ["μ", sup("σ", "2")];
+  return row("γ", "⊙", frac(row(x, "−", mean), root(row(deviation, "+", "ε"))), hasBias(model, "norm") ? row("+", "β") : row());
 }
 
 /// The <math> element of a formula by its name, as `model` (of /v1/inspect) computes it in `stage`.
 export function formula(name, model, stage = null) {
-  const element = math("math", kFormulas[kSame[name] ?? name](model, stage));
+  const own = isRecurrent(model) ? kRecurrentFormulas[name] : null;
+  const element = math("math", (own ?? kFormulas[kSame[name] ?? name])(model, stage));
   element.setAttribute("display", "block");
   return element;
 }

@@ -4,6 +4,7 @@ import { Comparison } from "/assets/compare.js";
 import { el, isCalm, replace } from "/assets/dom.js";
 import { kExamples } from "/assets/examples.js";
 import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
+import { panelsOf } from "/assets/panels_recurrent.js";
 import { hashOfScene, parseHash } from "/assets/route.js";
 import { Sentence } from "/assets/sentence.js";
 import { Story } from "/assets/story.js";
@@ -124,7 +125,8 @@ export class InsideView {
       this.sentence = sentence;
       this.paintDrawn();
       this.word = sentence.followed;
-      const { place } = strongestLink(sentence, this.word);
+      const place = sentence.looksAtItself ? strongestLink(sentence, this.word).place : [0, 0];
+      this.root.classList.toggle("without-story", !sentence.looksAtItself);
       const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, (sentence.isReader ? sentence.model.n_heads : sentence.model.decoder_n_heads) - 1)] : [0, 0];
       const kind = sentence.attentions(this.panels.kind).length ? this.panels.kind : sentence.mainKind;
       Object.assign(this.panels, { kind, layer: 0, head: 0, first: place, second: other, compareRow: this.word });
@@ -141,7 +143,8 @@ export class InsideView {
     }
   }
 
-  async follow(route) {
+  async follow(wanted) {
+    const route = this.sentence.looksAtItself || wanted.mode === "study" ? wanted : { mode: "study", wanted: { kind: "tokens" } };
     this.mode = route.mode;
     this.showMode();
     if (route.mode === "story") return this.loadStory(route.place);
@@ -202,6 +205,7 @@ export class InsideView {
     if (this.panelKey === key && this.panelSentence === this.sentence) return;
     [this.panelKey, this.panelSentence] = [key, this.sentence];
     const open = (...place) => this.openHead(...place);
+    if (!this.sentence.looksAtItself) return replace(this.below, panelsOf(this.sentence, (path, row) => this.openStudy({ path, kind: "softmax", step: row }, { row })));
     replace(this.below,
       fromWord(this.sentence, this.word, (word) => { this.word = word; this.renderPanels(); }, open),
       glance(this.sentence, this.panels, change, open),

@@ -3,8 +3,9 @@
 // The window of the drawing moves smoothly to the block that is worked in, and back to the whole.
 import { el, icon, isCalm, kIcons, replace, svg } from "/assets/dom.js";
 import { thumbnail } from "/assets/heatmap.js";
-import { addsPositions, isAlone, isReader, stackOf } from "/assets/model_facts.js";
+import { addsPositions, isAlone, isReader, isRecurrent, stackOf } from "/assets/model_facts.js";
 import { blockOf } from "/assets/stages.js";
+import { recurrentColumns, recurrentStrip } from "/assets/stages_recurrent.js";
 import { show } from "/assets/colour.js";
 import { t } from "/assets/strings.js";
 import { visible } from "/assets/written_text.js";
@@ -42,7 +43,7 @@ function readerColumn(model, sub, final) {
 /// The blocks with their places, {name: {x, y, h, type, name}}, of a model.
 export function blocksOf(model) {
   const alone = isAlone(model), blocks = alone ? {} : { "e-input": { x: kLeft, y: 750, h: 40, type: "text" } };
-  const { encoder, decoder } = columnsOf(model);
+  const { encoder, decoder } = isRecurrent(model) ? recurrentColumns(model) : columnsOf(model);
   [[encoder, kLeft], [decoder, alone ? kLeft : kRight]].forEach(([column, x]) => {
     if (!column.length) return;
     const height = column.reduce((sum, [, h]) => sum + h, 0), gap = Math.min(kGap, (kFloor - 8 - height) / (column.length - 1));
@@ -133,15 +134,16 @@ export class Machine {
     this.stage = stage;
     const block = blockOf(stage), order = sentence.model.norm_order, last = order === "pre" ? "add" : "norm", first = (prefix) => `${prefix}-self${order === "pre" ? "-norm" : ""}`;
     this.blocks = blocksOf(sentence.model);
+    const isCells = isRecurrent(sentence.model), stacks = isCells ? { e: ["e-forward", "e-backward"], d: ["d-cell", "d-cell"] } : { e: [first("e"), `e-feed-${last}`], d: [first("d"), `d-feed-${last}`] };
     const layerOf = (side) => (stage.side === side && stage.layer !== undefined ? stage.layer : -1);
     replace(this.canvas,
       svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
         svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow" }))),
-      sentence.isAlone ? null : frame(this.blocks, [first("e"), `e-feed-${last}`], sentence.model.encoder_layers, layerOf("encoder"), t(sentence.isReader ? "stack" : "encoder")),
-      sentence.isReader ? null : frame(this.blocks, [first("d"), `d-feed-${last}`], sentence.model.decoder_layers, layerOf("decoder"), t(sentence.isAlone ? "stack" : "decoder")),
+      sentence.isAlone ? null : frame(this.blocks, stacks.e, sentence.model.encoder_layers, layerOf("encoder"), t(sentence.isReader ? "stack" : "encoder")),
+      sentence.isReader ? null : frame(this.blocks, stacks.d, sentence.model.decoder_layers, layerOf("decoder"), t(sentence.isAlone ? "stack" : "decoder")),
       this.wires(sentence.model),
       Object.keys(this.blocks).map((name) => this.block(name, sentence, stage, name === block)));
-    this.canvas.setAttribute("aria-label", t("machine.label"));
+    this.canvas.setAttribute("aria-label", t(isCells ? "machine.cells" : "machine.label"));
     this.whole.setAttribute("aria-label", t("machine.zoom"));
     this.whole.title = t("machine.zoom");
     this.move();
@@ -155,7 +157,7 @@ export class Machine {
       return [wire([[middleX, 750], [middleX, boxes[0].y + boxes[0].h + 2]]), boxes.slice(1).map((box, i) => wire([[middleX, boxes[i].y], [middleX, box.y + box.h + 2]]))];
     });
     // Each way around a sub-layer begins below its first block and ends where it is added.
-    const around = [["e", "self"], ["e", "feed"], ["d", "self"], ["d", "cross"], ["d", "feed"]].filter(([prefix, sub]) => blocks[`${prefix}-${sub}`]).map(([prefix, sub]) => {
+    const around = [["e", "self"], ["e", "feed"], ["d", "self"], ["d", "cross"], ["d", "feed"]].filter(([prefix, sub]) => blocks[`${prefix}-${sub}-${isPre ? "add" : "norm"}`]).map(([prefix, sub]) => {
       const from = blocks[`${prefix}-${sub}${isPre ? "-norm" : ""}`], to = blocks[`${prefix}-${sub}-${isPre ? "add" : "norm"}`];
       const below = from.y + from.h + 5, beside = to.y + to.h / 2, x = from.x - 7;
       return wire([[middle(from), below], [x, below], [x, beside], [to.x - 1, beside]], "wire thin");
@@ -165,7 +167,7 @@ export class Machine {
       return svg("g", {}, columns, around, wire([[self.x + kBlock, self.y + 26], [cache.x - 2, cache.y + 26]], "wire strong"), wire([[cache.x, cache.y + 52], [self.x + kBlock + 2, self.y + 52]], "wire strong"));
     }
     if (reads) return svg("g", {}, columns, around);
-    const memory = blocks["e-memory"], cross = blocks["d-cross"];
+    const memory = blocks["e-memory"] ?? blocks["e-summary"], cross = blocks["d-cross"] ?? blocks["d-cell"];
     return svg("g", {}, columns, around,
       wire([[memory.x + kBlock, memory.y + memory.h / 2], [240, memory.y + memory.h / 2], [240, cross.y + 38], [cross.x - 2, cross.y + 38]], "wire strong"));
   }
@@ -206,7 +208,7 @@ export class Machine {
     if (name === "e-self") attention(`${stackOf(sentence.model, "encoder")}layers.${stage.side === "encoder" ? layer : sentence.model.encoder_layers - 1}.self_attention`, {});
     if (name === "e-answer" && sentence.shares().length) this.shares(group, box, sentence.shares());
     if (name === "d-self" && inDecoder) attention(`${stackOf(sentence.model, "decoder")}layers.${layer}.self_attention`, { later: begun, hidden: (r, c) => c > r });
-    if (name === "d-cross" && inDecoder) attention(`decoder.layers.${layer}.cross_attention`, { later: begun });
+    if (name === "d-cross" && inDecoder) attention(sentence.attentions("cross")[Math.min(layer, sentence.attentions("cross").length - 1)], { later: begun });
     if (name === "e-input") this.words(group, box, sentence.source.text.split(/\s+/));
     if (name === "d-embed") {
       const read = sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : sentence.firstStep + 1);
@@ -220,6 +222,8 @@ export class Machine {
     }
     if (name === "d-softmax" && inDecoder && ends > sentence.firstStep) this.bars(group, box, sentence.candidates.steps[ends - 1], labelOf(sentence));
     this.strip(name, box, picture, sentence, stage);
+    const states = sentence.ready(recurrentStrip(name, Math.min(layer, sentence.model.layers - 1)))?.state;
+    if (states) picture(thumbnail({ values: states.values, nColumns: states.shape[1], kind: "signed", later: name === "d-cell" ? begun : undefined }), box.x + 8, box.y + 21, kBlock - 16, 48);
     const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
     const hidden = strip && sentence.ready({ part: "feed_forward", path: `${stackOf(sentence.model, strip)}layers.${layer}.feed_forward` });
     if (hidden) picture(thumbnail({ values: hidden.active.values, nColumns: hidden.active.shape[1], kind: "signed" }), box.x + 8, box.y + 21, kBlock - 16, 17);

@@ -28,7 +28,23 @@ export const turns = (model) => model.positions === "rope" || Boolean(model.qk_n
 export const addsPositions = (model) => model.positions === "sinusoidal" || model.positions === "learned";
 
 /// Numbers of one head.
-export const headWidth = (model, inDecoder) => model.d_head || model.d_model / (inDecoder ? model.decoder_n_heads : model.n_heads);
+export const headWidth = (model, inDecoder) => model.d_head || model.d_key || model.d_model / (inDecoder ? model.decoder_n_heads : model.n_heads);
 
-/// How norms are written: LayerNorm or RMSNorm.
-export const normName = (model) => (isRms(model) ? "RMSNorm" : "LayerNorm");
+/// Whether the norms of a stage are batch norms: those of the encoder alone may be.
+export const isBatchNorm = (model, stage) => model.norm === "batch" && stage?.side === "encoder";
+
+/// How the norms of a stage are written: LayerNorm, RMSNorm or BatchNorm.
+export const normName = (model, stage) => (isRms(model) ? "RMSNorm" : isBatchNorm(model, stage) ? "BatchNorm" : "LayerNorm");
+
+export const isRecurrent = (model) => model.architecture === "recurrent";
+export const isConvolutional = (model) => model.architecture === "convolutional";
+/// Whether words of one side look at each other, which the story and the comparison of two sentences are about.
+export const hasSelfAttention = (model) => !isRecurrent(model) && !isConvolutional(model);
+/// Whether the decoder attends to the source.
+export const attends = (model) => !isRecurrent(model) || model.attention !== "none";
+/// The ways of a bidirectional encoder over a sentence.
+export const kDirections = ["forward", "backward"];
+/// Whether what was attended to goes into the cell of a stage.
+export const isFed = (model, stage) => stage?.side === "decoder" && stage.layer === 0 && (model.attention === "bahdanau" || Boolean(model.input_feeding));
+/// The gates of a cell in the order in which they stand side by side.
+export const gatesOf = (model) => (model.cell === "lstm" ? ["i", "f", "g", "o"] : ["r", "z", "n"]);

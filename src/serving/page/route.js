@@ -1,6 +1,8 @@
 // The address of what "Look inside" shows: #inside is the story, #inside/story/word/3 its third word, and
 // #inside/encoder/2/head/1 the weights of a head. Layers, heads and words count from 1.
 
+import { kDirections } from "/assets/model_facts.js";
+
 const kHeadKinds = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end", "pool", "answer"];
 
@@ -14,6 +16,7 @@ export function hashOfScene(name, word) {
 export function hashOfStage(stage, head) {
   const parts = ["inside", stage.side];
   if (stage.layer !== undefined) parts.push(stage.layer + 1);
+  if (stage.direction) parts.push(stage.direction);
   if (stage.cross) parts.push("cross");
   if (stage.kind !== "softmax") parts.push(stage.kind);
   if (kHeadKinds.includes(stage.kind)) parts.push("head", head + 1);
@@ -34,6 +37,7 @@ function studyOf([side, ...rest]) {
     if (rest[i] === "head") head = count(rest[++i]);
     else if (rest[i] === "word") wanted.step = count(rest[++i]);
     else if (rest[i] === "cross") wanted.cross = true;
+    else if (kDirections.includes(rest[i])) wanted.direction = rest[i];
     else if (/^[A-Za-z]+$/.test(rest[i])) wanted.kind = rest[i];
   }
   if (wanted.layer !== undefined && kHeadKinds.includes(wanted.kind)) wanted.cross ??= false;

@@ -1,7 +1,7 @@
 // One sentence that is looked into: what the model computed for it, fetched part by part and kept.
 import { encode, inspect } from "/assets/api.js";
 import { PageError } from "/assets/errors.js";
-import { hasDrawnDecoder, isAlone, isReader, stackOf } from "/assets/model_facts.js";
+import { hasDrawnDecoder, hasSelfAttention, isAlone, isConvolutional, isReader, stackOf } from "/assets/model_facts.js";
 import { tOr } from "/assets/strings.js";
 import { joined, visible } from "/assets/written_text.js";
 
@@ -49,6 +49,7 @@ export class Sentence {
     if (!request.model) {
       const reply = await inspect({ ...request, parts: [{ part: "weights" }, candidates, { part: "beam" }] }, signal);
       if (!hasDrawnDecoder(reply.model)) throw new PageError("inside.sublayer", { name: tOr(`setting.value.${reply.model.decoder_sublayer}`, reply.model.decoder_sublayer) });
+      if (isConvolutional(reply.model)) throw new PageError("inside.convolutional");
       return new Sentence(request, reply, reply.parts[0].attentions, reply.parts[1], reply.parts[2]);
     }
     const reply = await inspect({ ...request, parts: [candidates] }, signal);
@@ -76,6 +77,8 @@ export class Sentence {
   get isAlone() { return isAlone(this.model); }
   /// Whether an encoder reads the source, so that there is no decoder.
   get isReader() { return isReader(this.model); }
+  /// Whether words look at words of their own side; the story and the comparison show that.
+  get looksAtItself() { return hasSelfAttention(this.model); }
   /// Rows of the decoder, each of which predicts a piece; the first of those that the model wrote itself; and those.
   get steps() { return this.target.ids.length; }
   get firstStep() { return this.isAlone ? this.source.ids.length - 1 : 0; }
@@ -117,12 +120,13 @@ export class Sentence {
   joined(pieces) { return joined(pieces); }
 
   /// The kind of attention in which words are followed, and its words.
-  get mainKind() { return this.isAlone ? "decoder" : "encoder"; }
+  get mainKind() { return !this.looksAtItself ? "cross" : this.isAlone ? "decoder" : "encoder"; }
   get mainLabels() { return this.isAlone ? this.inputLabels : this.sourceLabels; }
 
   /// Heads, layers and paths of one kind of attention: "encoder", "decoder" or "cross".
   attentions(kind) {
     if ((this.isAlone && kind !== "decoder") || (this.isReader && kind !== "encoder")) return [];
+    if (!this.looksAtItself) return kind === "cross" ? [...this.weights.keys()] : [];
     const side = kind === "encoder" ? "encoder" : "decoder";
     const count = kind === "encoder" ? this.model.encoder_layers : this.model.decoder_layers;
     const name = kind === "cross" ? "cross_attention" : "self_attention";
@@ -148,7 +152,7 @@ export class Sentence {
   }
   queryLabels(path) { return this.isReader || path.startsWith("encoder") ? this.sourceLabels : this.inputLabels; }
   keyLabels(path) {
-    return this.isReader || path.startsWith("encoder") || path.endsWith("cross_attention") ? this.sourceLabels : this.inputLabels;
+    return this.isReader || path.startsWith("encoder") || !path.endsWith("self_attention") ? this.sourceLabels : this.inputLabels;
   }
 
   /// One part of /v1/inspect, asked for once.

@@ -1,7 +1,7 @@
 // The shapes of a stage in two ways of writing: ragged, as the program keeps them (all words in one matrix, no padding),
 // and batched, as in lecture notes: (B, heads, T, d_k).
 import { el } from "/assets/dom.js";
-import { headWidth } from "/assets/model_facts.js";
+import { gatesOf, headWidth, isReader, isRecurrent } from "/assets/model_facts.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 
@@ -14,6 +14,11 @@ const kRagged = {
   embedNorm: kMatrix, pool: [["d_model"]], labels: [["C"]], tagged: [["S", "C"]], filled: [["V"]], vector: [["d_model"]],
   turn: [["q", "d_k"], ["k", "d_k"]], cache: [["t", "d_k"], ["t", "d_k"]],
 };
+// Of recurrent models. G is the number of gates; in the encoder rows are S words, in the decoder T.
+const kOfCells = {
+  cellInput: [["q", "G·H"]], cellFed: [["q", "G·H"]], cellState: [["q", "G·H"]], cellGates: [["q", "H"]], cellNew: [["q", "H"]], join: [["S", "C"]], summary: [["C"]], firstState: [["H"]],
+  sourceKeys: [["S", "A"]], memory: [["S", "C"]], sourceQuery: [["T", "A"]], context: [["T", "C"]], attentional: kMatrix, readout: kMatrix,
+};
 const kPerHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 
 /// What the letters are for a stage.
@@ -21,14 +26,15 @@ export function sizesOf(stage, sentence) {
   const { model, source, target, beam } = sentence, inDecoder = stage.side === "decoder";
   const heads = inDecoder ? model.decoder_n_heads : model.n_heads;
   return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: headWidth(model, inDecoder), h: heads,
-    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size || model.source_vocab_size, C: model.n_labels, K: beam?.beam_size };
+    H: model.d_hidden, C: isReader(model) ? model.n_labels : model.d_context, A: model.d_key, "G·H": isRecurrent(model) ? gatesOf(model).length * model.d_hidden : 0,
+    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size || model.source_vocab_size, K: beam?.beam_size };
 }
 
 /// The letters of a stage's shapes: {ragged: [[...]], batched: [[...]]}.
-export function shapesOf(stage) {
-  const [queries, keys] = lettersOf(stage);
-  const ragged = (kRagged[stage.kind] ?? kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
-  const between = kPerHead.includes(stage.kind) ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
+export function shapesOf(stage, model) {
+  const [queries, keys] = lettersOf(stage), isCells = isRecurrent(model);
+  const ragged = ((isCells && kOfCells[stage.kind]) || kRagged[stage.kind] || kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
+  const between = kPerHead.includes(stage.kind) && !isCells ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
   return { ragged, batched: ragged.map((shape) => [...between, ...shape]) };
 }
 
@@ -39,6 +45,6 @@ function written(shapes, sizes, [open, close]) {
 
 /// Both shapes, as nodes.
 export function shapesText(stage, sentence) {
-  const { ragged, batched } = shapesOf(stage), sizes = sizesOf(stage, sentence);
+  const { ragged, batched } = shapesOf(stage, sentence.model), sizes = sizesOf(stage, sentence);
   return [el("span", { class: "shape-kind" }, t("shape.ragged")), written(ragged, sizes, "[]"), el("span", { class: "shape-kind" }, t("shape.batched")), written(batched, sizes, "()")];
 }

@@ -1,6 +1,7 @@
 // The way through the machine: every stage of a translation, of a text that a language model continues, or of one that an
 // encoder reads, in the order it is computed.
-import { addsPositions, isAlone, isReader, turns } from "/assets/model_facts.js";
+import { addsPositions, isAlone, isReader, isRecurrent, turns } from "/assets/model_facts.js";
+import { recurrentStages } from "/assets/stages_recurrent.js";
 
 /// How fine the steps are; a stage is stopped at when its rank is at most that.
 export const kDetail = { word: 1, layer: 2, all: 3 };
@@ -66,6 +67,7 @@ function stagesOfReader({ model }) {
 export function makeStages(sentence) {
   if (isAlone(sentence.model)) return stagesAlone(sentence);
   if (isReader(sentence.model)) return stagesOfReader(sentence);
+  if (isRecurrent(sentence.model)) return recurrentStages(sentence);
   const { encoder_layers, decoder_layers, norm_order } = sentence.model;
   const order = kOrders[norm_order] ?? kOrders.post, isPre = norm_order === "pre";
   const stages = [
@@ -115,8 +117,9 @@ export function lettersOf(stage) {
   return stage.cross ? ["T", "S"] : ["T", "T"];
 }
 
-/// The block of figure 1 that a stage stands in.
+/// The block of the figure that a stage stands in.
 export function blockOf(stage) {
+  if (stage.block) return stage.block;
   const prefix = stage.side === "encoder" ? "e" : "d";
   switch (stage.kind) {
     case "tokens": return stage.side === "prompt" ? "d-embed" : "e-input";

@@ -10,6 +10,8 @@ import { labEnglish } from "/assets/strings_lab_en.js";
 import { labChinese } from "/assets/strings_lab_zh.js";
 import { readEnglish } from "/assets/strings_read_en.js";
 import { readChinese } from "/assets/strings_read_zh.js";
+import { recurrentEnglish } from "/assets/strings_recurrent_en.js";
+import { recurrentChinese } from "/assets/strings_recurrent_zh.js";
 import { storyEnglish } from "/assets/strings_story_en.js";
 import { storyChinese } from "/assets/strings_story_zh.js";
 import { watchEnglish } from "/assets/strings_watch_en.js";
@@ -19,8 +21,8 @@ import { writeChinese } from "/assets/strings_write_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
 export const kLanguages = {
-  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish },
-  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese },
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish, ...recurrentEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese, ...recurrentChinese },
 };
 
 let spoken = kLanguages.en;

@@ -10,12 +10,14 @@ import { hashOfStage } from "/assets/route.js";
 import { shapesText, sizesOf } from "/assets/shapes.js";
 import { blockOf, findStage, makeStages } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { hasBias, isRms, stackOf } from "/assets/model_facts.js";
+import { hasBias, isBatchNorm, isRecurrent, isRms, stackOf } from "/assets/model_facts.js";
+import { recurrentKey } from "/assets/stages_recurrent.js";
 import { contextView, headsView, qkvView, scoresView, softmaxView } from "/assets/view_attention.js";
 import { cacheView, turnView } from "/assets/view_cache.js";
 import { addView, feedView, finalNormView, normView } from "/assets/view_layers.js";
 import { beamView, chooseView } from "/assets/view_output.js";
 import { embedNormView, filledView, labelsView, poolView, taggedView, vectorView } from "/assets/view_read.js";
+import { kRecurrentViews } from "/assets/view_recurrent.js";
 import { embedView, memoryView, positionView, shiftView, tokensView } from "/assets/view_words.js";
 
 const kViews = {
@@ -23,6 +25,7 @@ const kViews = {
   context: contextView, heads: headsView, norm: normView, add: addView, feed: feedView, feedNorm: normView, feedAdd: addView, finalNorm: finalNormView,
   memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView, turn: turnView, cache: cacheView,
   embedNorm: embedNormView, pool: poolView, labels: labelsView, tagged: taggedView, filled: filledView, vector: vectorView,
+  ...kRecurrentViews,
 };
 // The section of docs/derivations.md about each kind of stage.
 const kDerivations = {
@@ -32,7 +35,7 @@ const kDerivations = {
 const kRowMargin = 12; // pixels around the chosen row of a tall matrix
 const kOfHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kByOrder = ["norm", "feedNorm"]; // whose words depend on the norm order
-const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv", "embedNorm"];
+const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv", "embedNorm", "cellNew"];
 const kMotions = {
   next: { opacity: 0, transform: "translateX(18px)" }, back: { opacity: 0, transform: "translateX(-18px)" },
   cell: { opacity: 0, transform: "scale(0.85)" }, zoom: { opacity: 0, transform: "scale(0.7)" },
@@ -55,6 +58,7 @@ export class Study {
   load(sentence, state) {
     this.sentence = sentence;
     this.stages = makeStages(sentence);
+    this.toStory.hidden = !sentence.looksAtItself;
     Object.assign(this.state, { column: 0, index: 0 }, state);
     const sides = sentence.isAlone ? ["decoder"] : sentence.isReader ? ["encoder"] : ["encoder", "decoder"];
     const embeddings = sides.map((side) => sentence.part({ part: "embedding", path: `${stackOf(sentence.model, side)}embedding` }));
@@ -115,10 +119,12 @@ export class Study {
 
   // The key of a stage's title and words. What another model does otherwise has words of its own.
   key(stage) {
-    const { model, isAlone } = this.sentence;
+    const { model, isAlone } = this.sentence, own = isRecurrent(model) && recurrentKey(stage, model);
+    if (own) return own;
     if (stage.kind === "embed" && model.scale_embedding === false) return "embedPlain";
     if (stage.kind === "position" && model.positions === "learned") return "positionLearned";
-    if (["norm", "feedNorm", "finalNorm"].includes(stage.kind) && isRms(model)) return `${stage.kind}.rms`;
+    const isNorm = ["norm", "feedNorm", "finalNorm"].includes(stage.kind);
+    if (isNorm && (isRms(model) || isBatchNorm(model, stage))) return `${stage.kind}.${isRms(model) ? "rms" : "batch"}`;
     if (this.sentence.isReader && stage.kind === "tokens") return "tokensRead";
     if (isAlone && ["shift", "choose", "tokens"].includes(stage.kind)) return `${stage.kind}Alone`;
     if (isAlone && stage.kind === "cache" && stage.step === this.sentence.firstStep) return "cacheFirst";
@@ -136,7 +142,7 @@ export class Study {
       el("div", { class: "formula-row" }, formula(this.formulaName(stage), model, stage)),
       el("div", { class: "shape" }, shapesText(stage, this.sentence)),
       el("p", { class: "explain" }, prose(t(`explain.${key}`, this.numbers(stage)))));
-    const anchor = kDerivations[stage.kind];
+    const anchor = this.sentence.looksAtItself ? kDerivations[stage.kind] : null;
     const focused = this.stage.contains(document.activeElement) ? document.activeElement : null;
     const mark = focused && (focused.tagName + (focused.textContent || focused.getAttribute("aria-label")));
     const scroll = window.scrollY;
@@ -168,16 +174,19 @@ export class Study {
     parts.push([this.sideName(stage) + (stage.layer !== undefined ? ` ${t("crumb.layer", { layer: stage.layer + 1 })}` : ""), () => { this.machine.follows = true; this.machine.move(); }]);
     const isHead = kOfHead.includes(stage.kind);
     if (isHead) parts.push([t(stage.cross ? "machine.cross" : stage.side === "decoder" ? "machine.masked" : "machine.self"), () => this.go({ index: findStage(this.stages, { path: stage.path, kind: "softmax", step: stage.step }) })]);
-    if (isHead) parts.push([`${t("head")} ${Math.min(this.state.head, this.sentence.heads(stage.path) - 1) + 1}`, null]);
+    if (isHead && this.sentence.heads(stage.path) > 1) parts.push([`${t("head")} ${Math.min(this.state.head, this.sentence.heads(stage.path) - 1) + 1}`, null]);
     return el("nav", { class: "crumbs", "aria-label": t("crumb.label") }, el("ol", {}, parts.map(([text, action]) => el("li", {}, action ? el("button", { class: "quiet", on: { click: action } }, text) : el("span", { "aria-current": "location" }, text)))));
   }
 
   place(stage) {
     const parts = [this.sideName(stage)];
     if (stage.step !== undefined && stage.kind !== "beam") parts.push(t("place.piece", { step: stage.step - this.sentence.firstStep + 1, all: this.sentence.written }));
-    if (stage.layer !== undefined) parts.push(t("place.layer", { layer: stage.layer + 1, all: this.sentence.model[stage.side === "decoder" ? "decoder_layers" : "encoder_layers"] }));
+    if (stage.layer !== undefined) parts.push(t("place.layer", { layer: stage.layer + 1, all: this.sentence.model[stage.side === "decoder" ? "decoder_layers" : "encoder_layers"] }) + this.wayName(stage));
     return parts.join(" · ");
   }
+
+  // The way of a layer of a bidirectional encoder.
+  wayName(stage) { return stage.direction ? ` ${t(`way.${stage.direction}`)}` : ""; }
 
   sideName(stage) { return t(stage.side === "prompt" ? "prompt" : this.sentence.isAlone || this.sentence.isReader ? "stack" : stage.side === "decoder" ? "decoder" : "encoder"); }
 
@@ -209,6 +218,7 @@ export class Study {
     this.player.relabel();
     this.stage.setAttribute("aria-label", t("stage.label"));
     this.toStory.textContent = t("study.toStory");
+    this.toStory.hidden = this.sentence ? !this.sentence.looksAtItself : false;
     this.figure.querySelector("summary").textContent = t("study.figure");
     this.render();
   }

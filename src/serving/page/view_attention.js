@@ -41,7 +41,7 @@ export async function headData({ sentence, stage, state }) {
 
 export function headPicker({ sentence, stage, state, go }) {
   const count = sentence.heads(stage.path);
-  return el("div", { class: "heads", role: "group", "aria-label": t("head.choose") },
+  return count < 2 && !sentence.looksAtItself ? null : el("div", { class: "heads", role: "group", "aria-label": t("head.choose") },
     Array.from({ length: count }, (_, head) => el("button", {
       "aria-pressed": String(head === Math.min(state.head, count - 1)), style: { "--head": headColour(head) }, on: { click: () => go({ head }) },
     }, `${t("head")} ${head + 1}`)));
@@ -64,8 +64,9 @@ function matrix(context, data, name, options = {}) {
 
 // Which formula gives a matrix, and from what.
 function lawOf(kind, part) {
+  if (kind === "scores" && part.rule === "additive") return ["additive", { left: part.query, right: part.key, weight: part.score_weight, result: part.scores }];
   if (kind === "scores") return ["scores", { left: part.query, right: part.key, result: part.scores }];
-  if (kind === "softmax") return ["softmax", { scaled: part.scaled, causal: part.causal, window: part.window, result: part.weights }];
+  if (kind === "softmax") return ["softmax", { scaled: part.scaled ?? part.scores, causal: part.causal, window: part.window, result: part.weights }];
   return ["scale", { scores: part.scores, width: part.query.shape[1], result: part.scaled }];
 }
 
@@ -153,7 +154,7 @@ export async function scoresView(context) {
   const name = { scores: "scores", scale: "scaled", mask: "scaled" }[context.stage.kind];
   return el("div", {}, headPicker(context),
     matrix(context, data, name, { masked: context.stage.kind === "mask" }), cell(context, data),
-    context.stage.kind === "scores" ? scoresProduct(context, data) : null);
+    context.stage.kind === "scores" && data.part.rule !== "additive" ? scoresProduct(context, data) : null);
 }
 
 // Q K^T as a product; its columns are the keys.
@@ -210,8 +211,8 @@ function cell(context, data) {
   const { part, rows, columns, row } = data;
   const column = Math.min(context.state.column ?? 0, data.hidden ? row : columns.length - 1);
   const q = rowOf(part.query, row), k = rowOf(part.key, column);
-  const width = q.length, at = row * columns.length + column;
-  const products = q.map((value, i) => value * k[i]);
+  const width = q.length, at = row * columns.length + column, isAdditive = part.rule === "additive";
+  const products = q.map((value, i) => (isAdditive ? part.score_weight.values[i] * Math.tanh(value + k[i]) : value * k[i]));
   const limit = signedLimit(products), limitQ = signedLimit([...q, ...k]);
   const box = (value, largest) => el("td", { class: "number", style: {
     "background-color": cssColour(colourOf("signed", value, largest)), color: inkOn(colourOf("signed", value, largest)),
@@ -220,11 +221,11 @@ function cell(context, data) {
     el("h3", {}, t("cell.title", { query: rows[row], key: columns[column] })),
     el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("cell.table") }, el("table", {},
       el("tr", {}, el("th", { scope: "row" }, "q"), q.map((value) => box(value, limitQ))),
-      el("tr", {}, el("th", { scope: "row" }, "× k"), k.map((value) => box(value, limitQ))),
-      el("tr", { class: "products" }, el("th", { scope: "row" }, "="), products.map((value) => box(value, limit))))),
+      el("tr", {}, el("th", { scope: "row" }, isAdditive ? "k" : "× k"), k.map((value) => box(value, limitQ))),
+      el("tr", { class: "products" }, el("th", { scope: "row" }, isAdditive ? "v tanh(q + k)" : "="), products.map((value) => box(value, limit))))),
     el("ol", { class: "chain number" },
-      el("li", {}, el("span", {}, "∑ q·k"), el("b", {}, show(part.scores.values[at]))),
-      el("li", {}, el("span", {}, `/ √${width} = ${show(Math.sqrt(width), 2)}`), el("b", {}, show(part.scaled.values[at]))),
+      el("li", {}, el("span", {}, isAdditive ? "∑ v tanh(q + k)" : "∑ q·k"), el("b", {}, show(part.scores.values[at]))),
+      part.scaled ? el("li", {}, el("span", {}, `/ √${width} = ${show(Math.sqrt(width), 2)}`), el("b", {}, show(part.scaled.values[at]))) : null,
       data.hidden ? el("li", {}, el("span", {}, t("cell.mask")), el("b", {}, "✓")) : null,
       el("li", {}, el("span", {}, "softmax"), el("b", {}, show(part.weights.values[at], 4)))));
 }

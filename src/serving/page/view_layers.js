@@ -5,11 +5,11 @@ import { columnWindow, firstRows, product, someColumns } from "/assets/product.j
 import { rowOf } from "/assets/sentence.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { hasBias, isGated, isRms, normName, stackOf } from "/assets/model_facts.js";
+import { hasBias, isBatchNorm, isGated, isRms, normName, stackOf } from "/assets/model_facts.js";
 import { biasPart, columnSteps, precisionNote } from "/assets/view_attention.js";
 import { lawful, numberStrip, wordMatrix } from "/assets/view_words.js";
 
-/// The rows of a stage: {labels, row, later, onRow}.
+/// The rows of a stage: their labels, the chosen one, which are not there yet, and what a choice does.
 export function rowsOf(context) {
   const { sentence, stage, state } = context;
   const inDecoder = stage.side === "decoder";
@@ -26,10 +26,13 @@ function moments(values) {
   return { mean, deviation: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) };
 }
 
-/// What a norm computes with: gain, bias (null without), epsilon, and whether it subtracts the mean.
-export async function normParameters(sentence, path) {
-  const gain = (await sentence.part({ part: "parameter", path: `${path}.gain` })).parameter;
-  return { gain, bias: await biasPart(sentence, "norm", `${path}.bias`), epsilon: sentence.model.layer_norm_epsilon, kind: isRms(sentence.model) ? "rms" : "layer" };
+/// What a norm computes with: gain, bias (null without), epsilon, and which it is. A batch norm also has the mean and the
+/// variance of each column.
+export async function normParameters({ sentence, stage }, path) {
+  const { model } = sentence, parameter = async (name) => (await sentence.part({ part: "parameter", path: `${path}.${name}` })).parameter;
+  const isBatch = isBatchNorm(model, stage);
+  return { gain: await parameter("gain"), bias: await biasPart(sentence, "norm", `${path}.bias`), epsilon: model.layer_norm_epsilon, kind: isRms(model) ? "rms" : isBatch ? "batch" : "layer",
+    mean: isBatch ? await parameter("running_mean") : null, variance: isBatch ? await parameter("running_variance") : null };
 }
 
 /// What a norm does to a row.
@@ -50,25 +53,26 @@ export function maps(context, named, extra = []) {
   ];
 }
 
-/// The gain and the bias of a norm.
-export function parameterStrips({ gain, bias }) {
-  return [numberStrip("γ", gain.values, signedLimit(gain.values), 6), bias ? numberStrip("β", bias.values, signedLimit(bias.values), 6) : null];
+/// The gain and the bias of a norm, and what a batch norm runs with.
+export function parameterStrips({ gain, bias, mean, variance }) {
+  const running = mean ? [numberStrip(t("norm.mean"), mean.values, signedLimit(mean.values), 6), numberStrip(t("norm.variance"), variance.values, signedLimit(variance.values), 6)] : [];
+  return [...running, numberStrip("γ", gain.values, signedLimit(gain.values), 6), bias ? numberStrip("β", bias.values, signedLimit(bias.values), 6) : null];
 }
 
 /// Post-norm: the sum with what came in, normalised. Pre-norm: what the sub-layer reads, normalised.
 export async function normView(context) {
   const { sentence, stage } = context;
   const part = await sentence.part({ part: "residual", path: stage.path });
-  const norm = await normParameters(sentence, `${stage.path}.norm`);
+  const norm = await normParameters(context, `${stage.path}.norm`);
   const { labels, row } = rowsOf(context);
   if (sentence.model.norm_order === "pre") {
     return el("div", {}, normFinding(labels, row, part.input, part.read),
-      maps(context, [["X", part.input], [`X\u0302 = ${normName(sentence.model)}(X)`, part.read, "norm", { input: part.input, ...norm }]], parameterStrips(norm)));
+      maps(context, [["X", part.input], [`X\u0302 = ${normName(sentence.model, stage)}(X)`, part.read, "norm", { input: part.input, ...norm }]], parameterStrips(norm)));
   }
   const sum = { shape: part.input.shape, values: part.input.values.map((value, i) => value + part.change.values[i]) };
   return el("div", {}, normFinding(labels, row, sum, part.result),
     maps(context, [["x", part.input], ["Sublayer(x)", part.change], ["y = x + Sublayer(x)", sum, "sum", { left: part.input, right: part.change }],
-      [`${normName(sentence.model)}(y)`, part.result, "norm", { input: sum, ...norm }]], parameterStrips(norm)));
+      [`${normName(sentence.model, stage)}(y)`, part.result, "norm", { input: sum, ...norm }]], parameterStrips(norm)));
 }
 
 /// Pre-norm: what the sub-layer found is added to what came in.
@@ -82,9 +86,9 @@ export async function addView(context) {
 export async function finalNormView(context) {
   const { sentence, stage } = context, count = sentence.model[`${stage.side}_layers`];
   const input = (await sentence.part({ part: "residual", path: `${stackOf(sentence.model, stage.side)}layers.${count - 1}.feed_forward` })).result;
-  const { output } = await sentence.part({ part: "output", path: stage.side }), norm = await normParameters(sentence, stage.path);
+  const { output } = await sentence.part({ part: "output", path: stage.side }), norm = await normParameters(context, stage.path);
   const { labels, row } = rowsOf(context);
-  return el("div", {}, normFinding(labels, row, input, output), maps(context, [["X", input], [`${normName(sentence.model)}(X)`, output, "norm", { input, ...norm }]], parameterStrips(norm)));
+  return el("div", {}, normFinding(labels, row, input, output), maps(context, [["X", input], [`${normName(sentence.model, stage)}(X)`, output, "norm", { input, ...norm }]], parameterStrips(norm)));
 }
 
 // One of the two products of the feed-forward, a window of its columns.

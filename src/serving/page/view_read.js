@@ -85,7 +85,7 @@ async function logitsProduct(sentence, { label, left, path, ids, names }) {
 /// The sum of the embeddings, with the rows of segments, and its norm.
 export async function embedNormView(context) {
   const { sentence, state } = context, { model } = sentence, part = await sentence.part({ part: "embedding", path: "embedding" });
-  const before = part.segments ? added(part.sum, part.segments) : part.sum, norm = model.embedding_norm ? await normParameters(sentence, "embedding.norm") : null;
+  const before = part.segments ? added(part.sum, part.segments) : part.sum, norm = model.embedding_norm ? await normParameters(context, "embedding.norm") : null;
   const named = [[model.positions === "rope" ? "X" : "X + P", part.sum]];
   if (part.segments) named.push(["E_seg", part.segments], ["y", before, "sum", { left: part.sum, right: part.segments }]);
   if (norm) named.push(["LayerNorm(y)", part.result, "norm", { input: before, ...norm }]);
@@ -120,7 +120,7 @@ export async function filledView(context) {
   const { sentence } = context, { model } = sentence, row = sentence.maskRow;
   if (row < 0 || !sentence.answer) return el("p", { class: "note" }, t("read.noMask", { mask: sentence.request.mask ?? "" }));
   const label = sentence.sourceLabels[row], input = asRow(rowOf(await output(sentence), row)), before = await mapped(sentence, input, "transform");
-  const active = asRow(before.values.map(kActivations[model.activation])), norm = await normParameters(sentence, "transform.norm"), y = normed(active, norm);
+  const active = asRow(before.values.map(kActivations[model.activation])), norm = await normParameters(context, "transform.norm"), y = normed(active, norm);
   const [candidates] = sentence.answer.masks;
   return el("div", {}, el("div", { class: "bars shares" }, candidates.map(({ piece, probability }, i) => bar(piece.trim() || "␣", probability, i === 0))),
     await squareProduct(context, { path: "transform", label, left: { symbol: "h", part: input }, symbol: "W_t", bias: "b_t", result: { symbol: "a", part: before } }),

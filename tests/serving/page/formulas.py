@@ -39,6 +39,10 @@ def softmax(shown):
 
 def norm(shown):
     result = []
+    if shown.get("kind") == "batch":
+        columns = list(zip(shown["mean"]["values"], shown["variance"]["values"], shown["gain"]["values"], shown["bias"]["values"]))
+        return [[(value - mean) / math.sqrt(variance + shown["epsilon"]) * gain + bias for value, (mean, variance, gain, bias) in zip(row, columns)]
+                for row in rows_of(shown["input"])]
     for row in rows_of(shown["input"]):
         mean = 0.0 if shown.get("kind") == "rms" else sum(row) / len(row)
         deviation = math.sqrt(sum((value - mean) ** 2 for value in row) / len(row) + shown["epsilon"])
@@ -123,12 +127,14 @@ def places(order, layers):
     yield "decoder/choose/word/3"
 
 
-def check_formulas(browser, order, layers=2):
+def check_formulas(browser, order, layers=2, is_batch=False):
     look_inside(browser)
     seen = 0
     for place in places(order, layers):
         open_stage(browser, place)
         seen += check_shown(browser, f"{order}, {place}")
+        if (place.split("/")[0], "orm" in place) == ("encoder", True):
+            expect(("BatchNorm" in formula(browser)) == is_batch, f"{order}, {place}: the norm is {formula(browser)!r}")
         if "/qkv" in place:
             hatted = "^" in formula(browser).replace("\u02c6", "^").replace("\u0302", "^")
             expect(hatted == (order == "pre"), f"{order}, {place}: the formula is {formula(browser)!r}")

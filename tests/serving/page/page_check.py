@@ -19,6 +19,7 @@ import formulas
 import lab_flows
 import manners
 import read_flows
+import recurrent_flows
 import rules
 import story
 import watch_flows
@@ -70,12 +71,12 @@ def story_pictures(browser, output, place):
     rules.check_text_size(browser, f"story {place}")
 
 
-def another_model(browser, arguments, output):
-    """The formulas of a model with the norms of the paper, untied tables, GELU and learned positions."""
-    server = Server(arguments.program, make_model(arguments.program, output, "post"))
+def another_model(browser, arguments, output, kind):
+    """The formulas of a model with the norms of the paper, untied tables, GELU and learned positions, or with batch norms."""
+    server = Server(arguments.program, make_model(arguments.program, output, kind))
     try:
         browser.open(server.address + "/")
-        formulas.check_formulas(browser, "post")
+        formulas.check_formulas(browser, "post" if kind == "post" else "pre", is_batch=kind == "batch")
     finally:
         server.close()
 
@@ -151,7 +152,8 @@ def main():
         check("formulas pre", lambda: formulas.check_formulas(browser, "pre"))
         check("formulas product", lambda: formulas.check_product(browser))
         check("formulas shapes", lambda: formulas.check_shapes(browser))
-        check("formulas post", lambda: another_model(browser, arguments, arguments.output))
+        check("formulas post", lambda: another_model(browser, arguments, arguments.output, "post"))
+        check("formulas batch norm", lambda: another_model(browser, arguments, arguments.output, "batch"))
         browser.open(server.address + "/")
         check("steps", lambda: flows.check_steps(browser))
         check("study of long sentences", lambda: flows.check_study_of_long_sentences(browser))
@@ -181,6 +183,8 @@ def main():
         for name, action in encoder_flows.checks(browser, arguments.program, arguments.output):
             check(name, action)
         for name, action in read_flows.checks(browser, arguments.program, arguments.output, arguments.model):
+            check(name, action)
+        for name, action in recurrent_flows.checks(browser, arguments.program, arguments.output):
             check(name, action)
         browser.open(server.address + "/")
         check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))

@@ -13,6 +13,7 @@ import urllib.request
 KINDS = {
     "pre": ["--preset", "tiny-prenorm"],
     "post": ["--preset", "tiny", "--norm-order", "post", "--tying", "none", "--activation", "gelu", "--positions", "learned"],
+    "batch": ["--preset", "tiny-prenorm", "--norm", "batch"],
 }
 
 
@@ -54,6 +55,33 @@ def make_language_model(program, folder, kind="gpt"):
     run("train", *LANGUAGE_KINDS[kind], "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "4", "--max-positions", "96", "--max-length", "96",
         "--dropout", "0", "--max-steps", "200", "--warmup-steps", "20", "--validate-every", "200", "--model", model,
         "--text", os.path.join(corpus, "train.en"), "--valid-text", os.path.join(corpus, "valid.en"))
+    open(os.path.join(model, "done"), "w").close()
+    return model
+
+
+# Options of the recurrent models: with two ways of attention and without, both cells, one layer and two.
+RECURRENT_KINDS = {
+    "bahdanau": ["--preset", "gru-mini", "--layers", "2"],
+    "feeding": ["--preset", "lstm-mini", "--layers", "1"],
+    "luong": ["--preset", "gru-mini", "--attention", "luong"],
+    "none": ["--preset", "lstm-mini", "--attention", "none", "--input-feeding", "false"],
+}
+
+
+def make_recurrent_model(program, folder, kind):
+    """A recurrent model that has seen the sample corpus for some seconds. Made once."""
+    model = os.path.join(folder, f"recurrent-{kind}")
+    if os.path.exists(os.path.join(model, "done")):
+        return model
+    shutil.rmtree(model, ignore_errors=True)
+    corpus = os.path.join(folder, "corpus")
+    run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if not os.path.exists(os.path.join(corpus, "train.en")):
+        run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
+    run("train", *RECURRENT_KINDS[kind], "--d-model", "32", "--d-hidden", "24", "--vocab-size", "400", "--dropout", "0", "--max-steps", "60",
+        "--warmup-steps", "20", "--learning-rate", "0.003", "--batch-tokens", "1000", "--validate-every", "60", "--model", model,
+        *(word for side, name in (("source", "train.en"), ("target", "train.de"), ("valid-source", "valid.en"),
+                                  ("valid-target", "valid.de")) for word in (f"--{side}", os.path.join(corpus, name))))
     open(os.path.join(model, "done"), "w").close()
     return model
 
