@@ -180,7 +180,7 @@ TEST_F(Inspect, RefusalsAreSentences) {
   expect_refused({{"text", kText}, {"target_ids", {60000}}}, "target_ids[0] is 60000, must be in [0, ");
   expect_refused({{"text", kText}, {"parts", {1}}}, "parts[0] must be a JSON object");
   expect_refused({{"text", kText}, {"parts", {{{"part", "heads"}}}}},
-                 "parts[0].part is \"heads\"; known: attention, beam, ");
+                 "parts[0].part is \"heads\"; known: attention, attentional, beam, ");
   expect_refused({{"text", kText}, {"parts", {{{"part", "head"}, {"path", "x"}}}}}, "x is no attention of this model");
   expect_refused({{"text", kText}, {"parts", {{{"part", "logits"}, {"step", 5000}}}}}, "step 5000");
   expect_refused({{"text", kText}, {"parts", json::array_t(65, {{"part", "beam"}})}}, "65 parts, at most 64");

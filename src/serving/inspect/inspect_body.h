@@ -70,7 +70,8 @@ struct InspectBody {
 };
 
 /// Reads the body. Unknown keys are refused, since a misspelt key would silently have no effect.
-/// Throws: Error(kUsage): "inspect: parts[0].part is "heads"; known: attention, beam, ...", "inspect: unknown key
+/// Throws: Error(kUsage): "inspect: parts[0].part is "heads"; known: attention, attentional, ...", "inspect: unknown
+/// key
 ///         "sentence"; known: ...", a wrong type, more than 64 parts. Error(kBadData) for a body that is no JSON.
 [[nodiscard]] InspectBody parse_inspect_body(std::string_view body);
 

@@ -1,6 +1,6 @@
 // The words of "Look inside" for recurrent and convolutional models, in English.
 export const recurrentEnglish = {
-  "machine.forward": "Forward cells", "machine.backward": "Backward cells", "machine.summary": "Summary", "machine.bottleneck": "Bottleneck: one vector", "machine.cell": "Decoder cells", "machine.readout": "Readout",
+  "machine.forward": "Forward cells", "machine.backward": "Backward cells", "machine.summary": "Summary", "machine.bottleneck": "Bottleneck", "machine.cell": "Decoder cells", "machine.readout": "Readout",
   "machine.cells": "The recurrent encoder and decoder, with this sentence's values", "way.forward": "forward", "way.backward": "backward",
   "stage.cellInput": "What each word brings to the gates", "explain.cellInput": "One product for all S = {S} words: the vector of each word times W. This part of the gates needs no other word, so nothing waits for anything.",
   "stage.cellInputWord": "What the word just written brings to the gates", "explain.cellInputWord": "The vector of “{word}” times W. In training all words go through this product at once, since the whole translation is known.",

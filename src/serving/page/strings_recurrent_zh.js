@@ -1,6 +1,6 @@
 // The words of "Look inside" for recurrent and convolutional models, in Chinese.
 export const recurrentChinese = {
-  "machine.forward": "前向单元", "machine.backward": "后向单元", "machine.summary": "句子摘要", "machine.bottleneck": "瓶颈：一个向量", "machine.cell": "解码器单元", "machine.readout": "读出层",
+  "machine.forward": "前向单元", "machine.backward": "后向单元", "machine.summary": "句子摘要", "machine.bottleneck": "瓶颈", "machine.cell": "解码器单元", "machine.readout": "读出层",
   "machine.cells": "循环编码器与解码器，以及这个句子的数值", "way.forward": "前向", "way.backward": "后向",
   "stage.cellInput": "每个词给门的输入", "explain.cellInput": "S = {S} 个词一次相乘：每个词的向量乘以 W。门的这一部分不需要别的词，谁也不用等谁。",
   "stage.cellInputWord": "刚写出的词给门的输入", "explain.cellInputWord": "“{word}”的向量乘以 W。训练时整个译文已知，所有词同时做这一步。",
