@@ -12,6 +12,7 @@
 #include "ops/scan.h"
 #include "ops/source_attention.h"
 #include "ops/text_vectors.h"
+#include "ops/weight_norm.h"
 
 namespace dragoman::test_support {
 
@@ -66,6 +67,11 @@ inline std::vector<OpCase> shape_cases() {
 inline std::vector<OpCase> norm_and_scan_cases() {
   return {
       {"batch_norm", {{30, 6}, {6}, {6}}, [](const Variables& in) { return ops::batch_norm(in[0], in[1], in[2], {}); }},
+      {"weight_norm",
+       {{30, 6}, {8, 6}, {6}, {6}},
+       [](const Variables& in) {
+         return ops::weight_norm(in[0], {in[1], in[2], {}}, in[3]);
+       }},
       {"running_norm",
        {{30, 6}, {6}, {6}},
        [](const Variables& in) {
