@@ -82,13 +82,7 @@ void print_model(const models::TransformerConfig& model, int64_t parameters) {
 
 void print_training_json(const benchmark::ThroughputOptions& options, int processes,
                          const benchmark::Throughput& measured) {
-  nlohmann::json row = machine_json(options.workers.workers, options.workers.precision);
-  row["parameters"] = measured.parameters;
-  row["target_tokens"] = measured.target_tokens;
-  row["step_seconds"] = measured.step_seconds;
-  row["tokens_per_second"] = measured.tokens_per_second();
-  row["gflops_per_second"] = measured.gflops_per_second();
-  row["peak_mib"] = peak_mib();
+  nlohmann::json row = throughput_json(options.workers, measured);
   row["gradient_mib"] = static_cast<double>(measured.gradient_bytes) / kMiB;
   row["activation_mib"] = static_cast<double>(measured.activation_bytes) / kMiB;
   row["recompute"] = training::name_of(options.recompute);

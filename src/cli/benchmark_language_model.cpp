@@ -44,14 +44,7 @@ int benchmark_language_model(const BenchmarkOptions& options) {
     return 0;
   }
   if (options.json) {
-    nlohmann::json row = machine_json(training.workers.workers, training.workers.precision);
-    row["parameters"] = measured.parameters;
-    row["target_tokens"] = measured.target_tokens;
-    row["step_seconds"] = measured.step_seconds;
-    row["tokens_per_second"] = measured.tokens_per_second();
-    row["gflops_per_second"] = measured.gflops_per_second();
-    row["peak_mib"] = peak_mib();
-    fmt::print("{}\n", base::dump_json(row));
+    fmt::print("{}\n", base::dump_json(throughput_json(training.workers, measured)));
     return 0;
   }
   print_machine(training.workers.workers, training.workers.precision);

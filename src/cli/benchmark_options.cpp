@@ -42,4 +42,15 @@ uint64_t peak_mib() {
   return base::peak_resident_memory() >> 20;
 }
 
+nlohmann::json throughput_json(const training::ProcessOptions& workers, const benchmark::Throughput& measured) {
+  nlohmann::json row = machine_json(workers.workers, workers.precision);
+  row["parameters"] = measured.parameters;
+  row["target_tokens"] = measured.target_tokens;
+  row["step_seconds"] = measured.step_seconds;
+  row["tokens_per_second"] = measured.tokens_per_second();
+  row["gflops_per_second"] = measured.gflops_per_second();
+  row["peak_mib"] = peak_mib();
+  return row;
+}
+
 }  // namespace dragoman::cli

@@ -45,5 +45,7 @@ nlohmann::json machine_json(int workers, kernels::Precision precision);
 void print_machine(int workers, kernels::Precision precision);
 /// Largest memory of this process so far, in MiB.
 uint64_t peak_mib();
+/// What every measurement of a training says: machine, sizes, seconds of each update, speed and memory.
+nlohmann::json throughput_json(const training::ProcessOptions& workers, const benchmark::Throughput& measured);
 
 }  // namespace dragoman::cli

@@ -63,8 +63,9 @@ void drop_given_up(std::list<EncoderTask>& tasks) {
 EncoderService::EncoderService(std::shared_ptr<const models::EncoderOnly> model, const ServiceThreads& threads,
                                int64_t batch_tokens)
     : model_(std::move(model)), batch_tokens_(batch_tokens) {
+  const int workers = worker_count(threads.workers, memory_->device());
   try {
-    for (int i = 0; i < worker_count(threads.workers, memory_->device()); ++i) {
+    for (int i = 0; i < workers; ++i) {
       threads_.emplace_back([this, team_size = threads.threads_per_worker] { run(team_size); });
     }
   } catch (...) {  // the system refuses one of them

@@ -8,8 +8,9 @@
 namespace dragoman::decoding {
 
 SearchService::SearchService(const SearchModels& models, const ServiceThreads& threads) : models_(models) {
+  const int workers = worker_count(threads.workers, models::device_of(models_.first()));
   try {
-    for (int i = 0; i < worker_count(threads.workers, models::device_of(models_.first())); ++i) {
+    for (int i = 0; i < workers; ++i) {
       threads_.emplace_back([this, team_size = threads.threads_per_worker] {
         SearchEngine engine(models_, team_size);
         run(engine);

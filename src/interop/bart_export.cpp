@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "data/vocabulary/piece_list.h"
+#include "interop/encoder_decoder_trees.h"
 #include "interop/hf_encoder_decoder.h"
 #include "interop/hf_languages.h"
 #include "interop/marian_tensors.h"
@@ -124,38 +125,20 @@ tensor::NamedTensors bart_tensors_of(const models::ModelFiles& model, const Bart
 }
 
 json bart_config_tree(const BartExport& checked, const BartLayout& layout) {
-  const TransformerConfig& config = checked.config;
-  const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
-  return {{"architectures", {layout.class_name}},
-          {"model_type", layout.type},
-          {"is_encoder_decoder", true},
-          {"vocab_size", checked.ours.size()},
-          {"d_model", config.d_model},
-          {"encoder_layers", config.encoder_layers},
-          {"decoder_layers", config.decoder_layers},
-          {"num_hidden_layers", config.encoder_layers},
-          {"encoder_attention_heads", encoder.n_heads},
-          {"decoder_attention_heads", decoder.n_heads},
-          {"encoder_ffn_dim", encoder.d_ff},
-          {"decoder_ffn_dim", decoder.d_ff},
-          {"activation_function", hf_name_of(config.activation)},
-          {"max_position_embeddings", config.max_positions},
-          {"dropout", base::decimal(config.dropout)},
-          {"attention_dropout", base::decimal(config.attention_dropout)},
-          {"activation_dropout", base::decimal(config.activation_dropout)},
-          {"encoder_layerdrop", 0.0},
-          {"decoder_layerdrop", 0.0},
-          {"init_std", 0.02},
-          {"scale_embedding", config.layer.scale_embedding},
-          {"tie_word_embeddings", true},
-          {"bos_token_id", 0},
-          {"pad_token_id", kFairseqSpecial.pad},
-          {"eos_token_id", kFairseqSpecial.eos},
-          {"forced_eos_token_id", kFairseqSpecial.eos},
-          {"decoder_start_token_id", checked.start},
-          {"dtype", "float32"},
-          {"torch_dtype", "float32"},
-          {"use_cache", true}};
+  json tree = encoder_decoder_tree(checked.config, hf_name_of(checked.config.activation));
+  tree.update({{"architectures", {layout.class_name}},
+               {"model_type", layout.type},
+               {"vocab_size", checked.ours.size()},
+               {"scale_embedding", checked.config.layer.scale_embedding},
+               {"tie_word_embeddings", true},
+               {"bos_token_id", 0},
+               {"pad_token_id", kFairseqSpecial.pad},
+               {"eos_token_id", kFairseqSpecial.eos},
+               {"forced_eos_token_id", kFairseqSpecial.eos},
+               {"decoder_start_token_id", checked.start},
+               {"dtype", "float32"},
+               {"torch_dtype", "float32"}});
+  return tree;
 }
 
 json bart_generation_tree(const BartExport& checked, const ExportedSearch& search) {
@@ -163,15 +146,14 @@ json bart_generation_tree(const BartExport& checked, const ExportedSearch& searc
   if (!checked.starts_with_end()) {
     never.push_back(json::array({checked.start}));
   }
-  return {{"num_beams", search.beam_size},
-          {"length_penalty", search.length_penalty.value_or(1.0)},
-          {"max_length", std::min<int64_t>(checked.config.max_positions, 512)},
-          {"bad_words_ids", never},
-          {"bos_token_id", 0},
-          {"pad_token_id", kFairseqSpecial.pad},
-          {"eos_token_id", kFairseqSpecial.eos},
-          {"forced_eos_token_id", kFairseqSpecial.eos},
-          {"decoder_start_token_id", checked.start}};
+  json tree = search_tree(checked.config, search);
+  tree.update({{"bad_words_ids", never},
+               {"bos_token_id", 0},
+               {"pad_token_id", kFairseqSpecial.pad},
+               {"eos_token_id", kFairseqSpecial.eos},
+               {"forced_eos_token_id", kFairseqSpecial.eos},
+               {"decoder_start_token_id", checked.start}});
+  return tree;
 }
 
 ExportedLanguages languages_of_pieces(const BartExport& checked, const BartLayout& layout) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "data/vocabulary/vocabulary.h"
+#include "interop/encoder_decoder_trees.h"
 #include "interop/marian_config.h"
 #include "interop/marian_export_vocabulary.h"
 #include "interop/marian_tensors.h"
@@ -134,40 +135,22 @@ tensor::NamedTensors export_tensors(const tensor::NamedTensors& ours, const mode
 }
 
 std::string config_json(const models::TransformerConfig& config, const Sides& sides) {
-  const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
-  const json tree = {{"architectures", {"MarianMTModel"}},
-                     {"model_type", "marian"},
-                     {"is_encoder_decoder", true},
-                     {"vocab_size", sides.source.pieces.size()},
-                     {"decoder_vocab_size", sides.target.pieces.size()},
-                     {"d_model", config.d_model},
-                     {"encoder_layers", config.encoder_layers},
-                     {"decoder_layers", config.decoder_layers},
-                     {"num_hidden_layers", config.encoder_layers},
-                     {"encoder_attention_heads", encoder.n_heads},
-                     {"decoder_attention_heads", decoder.n_heads},
-                     {"encoder_ffn_dim", encoder.d_ff},
-                     {"decoder_ffn_dim", decoder.d_ff},
-                     {"activation_function", marian_name_of(config.activation)},
-                     {"max_position_embeddings", config.max_positions},
-                     {"dropout", base::decimal(config.dropout)},
-                     {"attention_dropout", base::decimal(config.attention_dropout)},
-                     {"activation_dropout", base::decimal(config.activation_dropout)},
-                     {"encoder_layerdrop", 0.0},
-                     {"decoder_layerdrop", 0.0},
-                     {"init_std", 0.02},
-                     {"scale_embedding", true},
-                     {"static_position_embeddings", true},
-                     {"normalize_before", false},
-                     {"normalize_embedding", false},
-                     {"add_final_layer_norm", false},
-                     {"share_encoder_decoder_embeddings", config.tying == Tying::kAll},
-                     {"tie_word_embeddings", config.tying != Tying::kNone},
-                     {"eos_token_id", 0},
-                     {"pad_token_id", pad_id_of(sides)},
-                     {"decoder_start_token_id", pad_id_of(sides)},
-                     {"forced_eos_token_id", 0},
-                     {"use_cache", true}};
+  json tree = encoder_decoder_tree(config, marian_name_of(config.activation));
+  tree.update({{"architectures", {"MarianMTModel"}},
+               {"model_type", "marian"},
+               {"vocab_size", sides.source.pieces.size()},
+               {"decoder_vocab_size", sides.target.pieces.size()},
+               {"scale_embedding", true},
+               {"static_position_embeddings", true},
+               {"normalize_before", false},
+               {"normalize_embedding", false},
+               {"add_final_layer_norm", false},
+               {"share_encoder_decoder_embeddings", config.tying == Tying::kAll},
+               {"tie_word_embeddings", config.tying != Tying::kNone},
+               {"eos_token_id", 0},
+               {"pad_token_id", pad_id_of(sides)},
+               {"decoder_start_token_id", pad_id_of(sides)},
+               {"forced_eos_token_id", 0}});
   return base::dump_json(tree, 2) + "\n";
 }
 
@@ -177,14 +160,12 @@ std::string generation_json(const models::TransformerConfig& config, const Sides
   for (const int64_t id : sides.target.never_written) {
     never.push_back({id});
   }
-  const json tree = {{"num_beams", options.search.beam_size},
-                     {"length_penalty", options.search.length_penalty.value_or(1.0)},
-                     {"max_length", std::min<int64_t>(config.max_positions, 512)},
-                     {"bad_words_ids", never},
-                     {"eos_token_id", 0},
-                     {"forced_eos_token_id", 0},
-                     {"pad_token_id", pad_id_of(sides)},
-                     {"decoder_start_token_id", pad_id_of(sides)}};
+  json tree = search_tree(config, options.search);
+  tree.update({{"bad_words_ids", never},
+               {"eos_token_id", 0},
+               {"forced_eos_token_id", 0},
+               {"pad_token_id", pad_id_of(sides)},
+               {"decoder_start_token_id", pad_id_of(sides)}});
   return base::dump_json(tree, 2) + "\n";
 }
 

@@ -93,6 +93,13 @@ TrainOptions big() {
   return options;
 }
 
+// Validation by the loss alone, of the weights as they are, to the end of the schedule.
+void judge_by_loss(TrainOptions& options) {
+  options.run.metric = ValidationMetric::kLoss;
+  options.run.average = 0;
+  options.run.patience = 0;
+}
+
 // A language model with the recipe of nanoGPT's settings (Karpathy 2022), which its file names after the text.
 TrainOptions language_model(int layers, int64_t d_model, int n_heads, int64_t context, float dropout) {
   TrainOptions options;
@@ -116,9 +123,7 @@ TrainOptions language_model(int layers, int64_t d_model, int n_heads, int64_t co
                   .decayed = Decayed::kMatrices,
                   .clip_norm = 1.0};
   options.batch.max_length = context;
-  options.run.metric = ValidationMetric::kLoss;
-  options.run.average = 0;
-  options.run.patience = 0;
+  judge_by_loss(options);
   return options;
 }
 
@@ -232,9 +237,7 @@ TrainOptions t5_mini() {
   options.schedule = {ScheduleKind::kInverseSqrt, 1e-3, 1000, 20'000, 0.01, 256};
   options.run.max_steps = 20'000;
   options.run.validate_every = 1000;
-  options.run.metric = ValidationMetric::kLoss;
-  options.run.average = 0;
-  options.run.patience = 0;
+  judge_by_loss(options);
   return options;
 }
 
@@ -265,9 +268,7 @@ TrainOptions bert_mini() {
   options.schedule = {ScheduleKind::kCosine, 1e-3, 500, 20'000, 0.01, 256};
   options.run.max_steps = 20'000;
   options.run.validate_every = 1000;
-  options.run.metric = ValidationMetric::kLoss;
-  options.run.average = 0;
-  options.run.patience = 0;
+  judge_by_loss(options);
   return options;
 }
 

@@ -5,17 +5,11 @@
 #include <vector>
 
 #include "models/recurrent/recurrent.h"
+#include "support/recurrent_shape.h"
 
 namespace dragoman::decoding {
 
-/// A shape of recurrent models that tests go through.
-struct RecurrentShape {
-  const char* name;
-  kernels::CellKind cell;
-  models::RecurrentAttention attention;
-  bool input_feeding;
-  int layers;
-};
+using test_support::RecurrentShape;
 
 inline constexpr RecurrentShape kRecurrentShapes[] = {
     {"gru", kernels::CellKind::kGru, models::RecurrentAttention::kNone, false, 1},
@@ -29,15 +23,7 @@ inline constexpr RecurrentShape kRecurrentShapes[] = {
 /// Returns: a random model with large weights, so that gates and attention are far from even.
 inline std::shared_ptr<models::Recurrent> tiny_recurrent(const RecurrentShape& shape, int64_t vocab_size,
                                                          uint64_t seed = 1) {
-  models::RecurrentConfig config;
-  config.source_vocab_size = config.target_vocab_size = vocab_size;
-  config.cell = shape.cell;
-  config.attention = shape.attention;
-  config.input_feeding = shape.input_feeding;
-  config.layers = shape.layers;
-  config.d_model = 12;
-  config.d_hidden = 10;
-  auto model = std::make_shared<models::Recurrent>(config);
+  auto model = std::make_shared<models::Recurrent>(test_support::recurrent_config(shape, vocab_size, 12, 10));
   model->parameters().allocate();
   model->parameters().initialize(seed);
   for (float& value : model->parameters().mutable_values().span<float>()) {

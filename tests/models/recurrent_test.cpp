@@ -3,19 +3,14 @@
 #include "encoder_decoder_laws.h"
 #include "models/architectures/architectures.h"
 #include "support/error_of.h"
+#include "support/recurrent_shape.h"
 
 namespace dragoman::models {
 namespace {
 
 using kernels::CellKind;
 
-struct Shape {
-  const char* name;
-  CellKind cell;
-  RecurrentAttention attention;
-  bool input_feeding;
-  int layers;
-};
+using Shape = test_support::RecurrentShape;
 
 constexpr Shape kShapes[] = {{"gru", CellKind::kGru, RecurrentAttention::kNone, false, 1},
                              {"gru_bahdanau", CellKind::kGru, RecurrentAttention::kBahdanau, false, 1},
@@ -27,15 +22,7 @@ constexpr Shape kShapes[] = {{"gru", CellKind::kGru, RecurrentAttention::kNone, 
                              {"gru_feeding_2", CellKind::kGru, RecurrentAttention::kLuong, true, 2}};
 
 RecurrentConfig config_of(const Shape& shape) {
-  RecurrentConfig config;
-  config.source_vocab_size = config.target_vocab_size = kVocabulary;
-  config.cell = shape.cell;
-  config.attention = shape.attention;
-  config.input_feeding = shape.input_feeding;
-  config.layers = shape.layers;
-  config.d_model = 20;
-  config.d_hidden = 24;
-  return config;
+  return test_support::recurrent_config(shape, kVocabulary, 20, 24);
 }
 
 class RecurrentLaws : public testing::TestWithParam<Shape> {

@@ -191,41 +191,51 @@ def check_calm(browser, server):
         browser.prefer(prefers_reduced_motion="no-preference")
 
 
-def check_looks(browser, server, output):
-    """Story and study in both themes and languages, on a desk and on a phone."""
+def in_each_look(browser, open_page, check):
+    """Calls check(look, theme, language) in both themes and languages, on a desk and on a phone; `look` names the three."""
     for theme in ("light", "dark"):
         browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
         for language, width, height in (("en", 1280, 900), ("en", 390, 844), ("zh", 1280, 900), ("zh", 390, 844)):
             browser.size(width, height)
-            tell(browser, server)
+            open_page()
             if language == "zh":
                 browser.run("document.getElementById('language').click()")
-            place = f"alone-{width}-{theme}-{language}"
-            stills = story_stills(browser)
-            for name, seconds in stills[:11] + stills[-2:] if language == "en" else stills[9:11]:
-                story.scrub(browser, seconds)
-                browser.picture(os.path.join(output, f"{place}-{name}.png"))
-            rules.check_page(browser, f"{place}, story")
-            rules.check_text_size(browser, f"{place}, story")
-            open_stage(browser, f"decoder/1/cache/word/{len(PROMPT) + 2}")
-            browser.wait_until_still()
-            browser.picture(os.path.join(output, f"{place}-study.png"))
-            rules.check_page(browser, f"{place}, study")
-            rules.check_text_size(browser, f"{place}, study")
+            check(f"{width}-{theme}-{language}", theme, language)
             if language == "zh":
                 browser.run("document.getElementById('language').click()")
     browser.size(1280, 900)
     browser.prefer(prefers_color_scheme="light")
 
 
+def check_story_look(browser, output, place, stills):
+    """Pictures of a story and the rules that it keeps."""
+    for name, seconds in stills:
+        story.scrub(browser, seconds)
+        browser.picture(os.path.join(output, f"{place}-{name}.png"))
+    rules.check_page(browser, f"{place}, story")
+    rules.check_text_size(browser, f"{place}, story")
+
+
+def check_looks(browser, server, output):
+    """Story and study in each look."""
+    def check(look, theme, language):
+        place = f"alone-{look}"
+        stills = story_stills(browser)
+        check_story_look(browser, output, place, stills[:11] + stills[-2:] if language == "en" else stills[9:11])
+        open_stage(browser, f"decoder/1/cache/word/{len(PROMPT) + 2}")
+        browser.wait_until_still()
+        browser.picture(os.path.join(output, f"{place}-study.png"))
+        rules.check_page(browser, f"{place}, study")
+        rules.check_text_size(browser, f"{place}, study")
+
+    in_each_look(browser, lambda: tell(browser, server), check)
+
+
 def checks(browser, program, output):
     """(name, action) of every check of this file, each against a server of its own."""
     def against(action, kind="gpt"):
-        server = Server(program, None, [make_language_model(program, output, kind)])
-        try:
+        with Server(program, None, [make_language_model(program, output, kind)]) as server:
             action(server)
-        finally:
-            server.close()
 
     return [("language model: formulas of GPT", lambda: against(lambda server: check_formulas(browser, server, "gpt"))),
             ("language model: formulas of Llama", lambda: against(lambda server: check_formulas(browser, server, "llama"), "llama")),

@@ -5,7 +5,7 @@ import os
 
 import rules
 import story
-from alone_flows import STORY_IS_THERE
+from alone_flows import STORY_IS_THERE, check_story_look, in_each_look
 from flows import expect, number, open_stage, quoted, show_tab
 from formulas import check_shown
 from read_flows import READY, choose, expect_share, type_text, wait_for_answer
@@ -188,41 +188,26 @@ def check_changes(browser, server):
 
 
 def check_looks(browser, server, task, output):
-    """Story and study in both themes and languages, on a desk and on a phone."""
-    for theme in ("light", "dark"):
-        browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
-        for language, width, height in (("en", 1280, 900), ("en", 390, 844), ("zh", 1280, 900), ("zh", 390, 844)):
-            browser.size(width, height)
-            tell(browser, server, task)
-            if language == "zh":
-                browser.run("document.getElementById('language').click()")
-            place = f"encoder-{task}-{width}-{theme}-{language}"
-            stills = story_stills(browser)
-            for name, seconds in stills if language == "en" and theme == "light" else stills[-2:]:
-                story.scrub(browser, seconds)
-                browser.picture(os.path.join(output, f"{place}-{name}.png"))
-            rules.check_page(browser, f"{place}, story")
-            rules.check_text_size(browser, f"{place}, story")
-            for kind in ("embedNorm", LAST[task]):
-                open_stage(browser, f"encoder/{kind}")
-                browser.wait_until_still()
-                browser.picture(os.path.join(output, f"{place}-study-{kind}.png"))
-                rules.check_page(browser, f"{place}, {kind}")
-                rules.check_text_size(browser, f"{place}, {kind}")
-            if language == "zh":
-                browser.run("document.getElementById('language').click()")
-    browser.size(1280, 900)
-    browser.prefer(prefers_color_scheme="light")
+    """Story and study in each look."""
+    def check(look, theme, language):
+        place = f"encoder-{task}-{look}"
+        stills = story_stills(browser)
+        check_story_look(browser, output, place, stills if language == "en" and theme == "light" else stills[-2:])
+        for kind in ("embedNorm", LAST[task]):
+            open_stage(browser, f"encoder/{kind}")
+            browser.wait_until_still()
+            browser.picture(os.path.join(output, f"{place}-study-{kind}.png"))
+            rules.check_page(browser, f"{place}, {kind}")
+            rules.check_text_size(browser, f"{place}, {kind}")
+
+    in_each_look(browser, lambda: tell(browser, server, task), check)
 
 
 def checks(browser, program, output):
     """(name, action) of every check of this file, each against a server of its own."""
     def against(action, *tasks):
-        server = Server(program, None, [make_encoder(program, output, task) for task in tasks])
-        try:
+        with Server(program, None, [make_encoder(program, output, task) for task in tasks]) as server:
             action(server)
-        finally:
-            server.close()
 
     found = []
     for task in TEXTS:

@@ -73,12 +73,9 @@ def story_pictures(browser, output, place):
 
 def another_model(browser, arguments, output, kind):
     """The formulas of a model with the norms of the paper, untied tables, GELU and learned positions, or with batch norms."""
-    server = Server(arguments.program, make_model(arguments.program, output, kind))
-    try:
+    with Server(arguments.program, make_model(arguments.program, output, kind)) as server:
         browser.open(server.address + "/")
         formulas.check_formulas(browser, "post" if kind == "post" else "pre", is_batch=kind == "batch")
-    finally:
-        server.close()
 
 
 def hostile_name(browser, arguments, output):
@@ -90,15 +87,12 @@ def hostile_name(browser, arguments, output):
             target = os.path.join(folder, name)
             if os.path.isfile(os.path.join(arguments.model, name)) and not os.path.exists(target):
                 os.link(os.path.join(arguments.model, name), target)
-    server = Server(arguments.program, folder)
-    try:
+    with Server(arguments.program, folder) as server:
         browser.open(server.address + "/#card")
         flows.show_tab(browser, "card")
         browser.wait("document.querySelector('.card-title') !== null")
         flows.expect("onerror" in browser.run("document.querySelector('.card-title').textContent"), "the name is not shown")
         attacks.check_nothing_ran(browser, folder, "the model's name")
-    finally:
-        server.close()
 
 
 def main():

@@ -249,11 +249,8 @@ def check_looks(browser, server, output):
 def checks(browser, program, output, model):
     """(name, action) of every check of this file, each against a server of its own."""
     def against(action, tasks, translates=None):
-        server = Server(program, translates, [make_encoder(program, output, task) for task in tasks])
-        try:
+        with Server(program, translates, [make_encoder(program, output, task) for task in tasks]) as server:
             action(server)
-        finally:
-            server.close()
 
     return [("read: labels", lambda: against(lambda server: check_classify(browser, server), ["classify"])),
             ("read: tags", lambda: against(lambda server: check_tag(browser, server), ["tag"])),

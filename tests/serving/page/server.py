@@ -9,6 +9,33 @@ import urllib.error
 import urllib.request
 
 
+def run(program, *words):
+    subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def made_once(model, make, files=("done",)):
+    """The folder of a model. make() fills it, unless the files are there."""
+    if not all(os.path.exists(os.path.join(model, name)) for name in files):
+        shutil.rmtree(model, ignore_errors=True)
+        make()
+        open(os.path.join(model, "done"), "w").close()
+    return model
+
+
+def sample_corpus(program, folder):
+    """The folder of the sample corpus. Made once."""
+    corpus = os.path.join(folder, "corpus")
+    if not os.path.exists(os.path.join(corpus, "train.en")):
+        run(program, "sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
+    return corpus
+
+
+def pair_options(corpus):
+    """Options of `train`: the texts of both languages."""
+    sides = {"source": "train.en", "target": "train.de", "valid-source": "valid.en", "valid-target": "valid.de"}
+    return [word for side, name in sides.items() for word in (f"--{side}", os.path.join(corpus, name))]
+
+
 # Options of the models: the norms before the sub-layers, or where the paper has them and everything else unusual.
 KINDS = {
     "pre": ["--preset", "tiny-prenorm"],
@@ -20,19 +47,10 @@ KINDS = {
 def make_model(program, folder, kind="pre"):
     """A model that has seen the sample corpus for some seconds: bad translations, but real ones. Made once."""
     model = os.path.join(folder, "model" if kind == "pre" else f"model-{kind}")
-    if all(os.path.exists(os.path.join(model, name)) for name in ("done", "attention.json")):
-        return model
-    shutil.rmtree(model, ignore_errors=True)
-    corpus = os.path.join(folder, "corpus")
-    run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
-    run("train", *KINDS[kind], "--encoder-layers", "2", "--decoder-layers", "2", "--vocab-size", "1000",
-        "--dropout", "0", "--max-steps", "120", "--warmup-steps", "40", "--learning-rate", "0.002", "--batch-tokens", "1500",
-        "--validate-every", "120", "--model", model,
-        *(word for side, kind in (("source", "train.en"), ("target", "train.de"), ("valid-source", "valid.en"),
-                                  ("valid-target", "valid.de")) for word in (f"--{side}", os.path.join(corpus, kind))))
-    open(os.path.join(model, "done"), "w").close()
-    return model
+    return made_once(model, lambda: run(
+        program, "train", *KINDS[kind], "--encoder-layers", "2", "--decoder-layers", "2", "--vocab-size", "1000", "--dropout", "0",
+        "--max-steps", "120", "--warmup-steps", "40", "--learning-rate", "0.002", "--batch-tokens", "1500", "--validate-every", "120",
+        "--model", model, *pair_options(sample_corpus(program, folder))), files=("done", "attention.json"))
 
 
 # Options of the language models: GPT-2 as it is but for its size, and a Llama with all that its neighbours add.
@@ -45,18 +63,11 @@ LANGUAGE_KINDS = {
 def make_language_model(program, folder, kind="gpt"):
     """A language model of characters that has seen the English half of the sample corpus for some seconds. Made once."""
     model = os.path.join(folder, f"language-model-{kind}")
-    if os.path.exists(os.path.join(model, "done")):
-        return model
-    shutil.rmtree(model, ignore_errors=True)
-    corpus = os.path.join(folder, "corpus")
-    run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    if not os.path.exists(os.path.join(corpus, "train.en")):
-        run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
-    run("train", *LANGUAGE_KINDS[kind], "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "4", "--max-positions", "96", "--max-length", "96",
-        "--dropout", "0", "--max-steps", "200", "--warmup-steps", "20", "--validate-every", "200", "--model", model,
-        "--text", os.path.join(corpus, "train.en"), "--valid-text", os.path.join(corpus, "valid.en"))
-    open(os.path.join(model, "done"), "w").close()
-    return model
+    text = lambda name: os.path.join(sample_corpus(program, folder), name)
+    return made_once(model, lambda: run(
+        program, "train", *LANGUAGE_KINDS[kind], "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "4",
+        "--max-positions", "96", "--max-length", "96", "--dropout", "0", "--max-steps", "200", "--warmup-steps", "20",
+        "--validate-every", "200", "--model", model, "--text", text("train.en"), "--valid-text", text("valid.en")))
 
 
 # Options of the recurrent models: with two ways of attention and without, both cells, one layer and two.
@@ -71,19 +82,10 @@ RECURRENT_KINDS = {
 def make_recurrent_model(program, folder, kind):
     """A recurrent model that has seen the sample corpus for some seconds. Made once."""
     model = os.path.join(folder, f"recurrent-{kind}")
-    if os.path.exists(os.path.join(model, "done")):
-        return model
-    shutil.rmtree(model, ignore_errors=True)
-    corpus = os.path.join(folder, "corpus")
-    run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    if not os.path.exists(os.path.join(corpus, "train.en")):
-        run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
-    run("train", *RECURRENT_KINDS[kind], "--d-model", "32", "--d-hidden", "24", "--vocab-size", "400", "--dropout", "0", "--max-steps", "60",
-        "--warmup-steps", "20", "--learning-rate", "0.003", "--batch-tokens", "1000", "--validate-every", "60", "--model", model,
-        *(word for side, name in (("source", "train.en"), ("target", "train.de"), ("valid-source", "valid.en"),
-                                  ("valid-target", "valid.de")) for word in (f"--{side}", os.path.join(corpus, name))))
-    open(os.path.join(model, "done"), "w").close()
-    return model
+    return made_once(model, lambda: run(
+        program, "train", *RECURRENT_KINDS[kind], "--d-model", "32", "--d-hidden", "24", "--vocab-size", "400", "--dropout", "0",
+        "--max-steps", "60", "--warmup-steps", "20", "--learning-rate", "0.003", "--batch-tokens", "1000", "--validate-every", "60",
+        "--model", model, *pair_options(sample_corpus(program, folder))))
 
 
 # The tasks of the encoders: a line of their text and its twin, whose labels are text too.
@@ -97,19 +99,17 @@ ENCODER_LINES = {
 
 def make_encoder(program, folder, task):
     """An encoder that has seen two lines for some seconds. Made once."""
-    model = os.path.join(folder, f"encoder-{task}")
-    if os.path.exists(os.path.join(model, "done")):
-        return model
-    shutil.rmtree(model, ignore_errors=True)
-    text = os.path.join(folder, f"encoder-{task}.txt")
-    with open(text, "w", encoding="utf-8") as file:
-        file.write("".join(ENCODER_LINES[task]) * 30)
-    subprocess.run([program, "train", "--preset", "bert-mini", "--task", task, "--text", text, "--valid-text", text, "--model", model,
-                    "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "2", "--max-positions", "32", "--max-length", "32",
-                    "--vocab-size", "90", "--batch-tokens", "128", "--learning-rate", "5e-3", "--warmup-steps", "10", "--max-steps", "80",
-                    "--validate-every", "40", "--quiet"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    open(os.path.join(model, "done"), "w").close()
-    return model
+    model, text = os.path.join(folder, f"encoder-{task}"), os.path.join(folder, f"encoder-{task}.txt")
+
+    def make():
+        with open(text, "w", encoding="utf-8") as file:
+            file.write("".join(ENCODER_LINES[task]) * 30)
+        run(program, "train", "--preset", "bert-mini", "--task", task, "--text", text, "--valid-text", text, "--model", model,
+            "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "2", "--max-positions", "32", "--max-length", "32",
+            "--vocab-size", "90", "--batch-tokens", "128", "--learning-rate", "5e-3", "--warmup-steps", "10", "--max-steps", "80",
+            "--validate-every", "40", "--quiet")
+
+    return made_once(model, make)
 
 
 class Server:
@@ -148,3 +148,9 @@ class Server:
     def close(self):
         self.process.terminate()
         self.process.wait(60)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -259,11 +259,8 @@ def check_looks(browser, server, output):
 def checks(browser, program, output, model, language_model):
     """(name, action) of every check of this file, each against a server of its own."""
     def against(action, *names):
-        server = Server(program, *names)
-        try:
+        with Server(program, *names) as server:
             action(server)
-        finally:
-            server.close()
 
     alone = (None, [language_model])
     return [("write", lambda: against(lambda server: check_write(browser, server, output), *alone)),
