@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -129,6 +131,12 @@ uint64_t resident_memory() {
 
 uint64_t peak_resident_memory() {
   return field_in("/proc/self/status", "VmHWM:", 0) * 1024;
+}
+
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace dragoman::base

@@ -26,4 +26,10 @@ std::optional<uint64_t> available_memory(const std::filesystem::path& root = "/"
 uint64_t resident_memory();
 uint64_t peak_resident_memory();
 
+/// Returns the free pages of the heap to the system. By itself the allocator keeps freed memory up to a limit that
+/// grows with the largest buffer freed so far (glibc: up to 64 MiB for each heap), and all of it that lies below a
+/// buffer still in use. Takes up to a few milliseconds: call it after something large. Does nothing with other
+/// allocators than glibc's.
+void return_free_memory();
+
 }  // namespace dragoman::base

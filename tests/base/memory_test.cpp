@@ -99,5 +99,20 @@ TEST(Resident, GrowsWithMemoryThatIsTouchedAndThePeakStays) {
   EXPECT_GT(peak_resident_memory(), before + 60 * kMiB);
 }
 
+TEST(Resident, FreeMemoryBelowASmallBufferIsReturned) {
+  constexpr size_t kBlock = size_t{16} << 10;  // small enough for the heap
+  std::vector<std::string> blocks;
+  for (size_t bytes = 0; bytes < 64 * kMiB; bytes += kBlock) {
+    blocks.emplace_back(kBlock, 'x');
+  }
+  const uint64_t full = resident_memory();
+  blocks.erase(blocks.begin(), blocks.end() - 1);
+  return_free_memory();
+  if (std::getenv("ASAN_OPTIONS") == nullptr && std::getenv("TSAN_OPTIONS") == nullptr) {  // which keep it
+    EXPECT_LT(resident_memory() + 60 * kMiB, full);
+  }
+  EXPECT_EQ(blocks.front(), std::string(kBlock, 'x'));
+}
+
 }  // namespace
 }  // namespace dragoman::base

@@ -144,6 +144,7 @@ class SessionExchange : public HttpExchange {
   std::weak_ptr<HttpSession> session_;
   uint64_t number_;
   Request request_;
+  size_t body_bytes_;
   std::stop_source stop_;
   std::atomic<bool> answered_{false};
   std::atomic<size_t> waiting_bytes_{0};

@@ -3,16 +3,25 @@
 #include <boost/asio/dispatch.hpp>
 #include <thread>
 
+#include "base/memory.h"
+
 namespace dragoman::serving {
 namespace {
 
 // Bytes of a stream that may wait for a slow client.
 constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
+// A request with a body from this size on may have cost many times that memory (a JSON array takes 16 bytes for two
+// characters), which is given back when the request has ended.
+constexpr size_t kLargeBodyBytes = size_t{128} << 10;
 
 }  // namespace
 
 SessionExchange::SessionExchange(const std::shared_ptr<HttpSession>& session, uint64_t number, Request request)
-    : executor_(session->socket_.get_executor()), session_(session), number_(number), request_(std::move(request)) {}
+    : executor_(session->socket_.get_executor()),
+      session_(session),
+      number_(number),
+      request_(std::move(request)),
+      body_bytes_(request_.body.size()) {}
 
 // Runs `action` with the session in the session's thread, if the session still exists. A lost action would leave the
 // client waiting for ever, so without memory to post it the caller waits for memory.
@@ -36,6 +45,10 @@ SessionExchange::~SessionExchange() {
     post([number = number_](HttpSession& session) {
       session.answer(number, {.status = 500, .body = "{\"error\": \"the request was not answered\"}\n"});
     });
+  }
+  if (body_bytes_ >= kLargeBodyBytes) {
+    request_ = {};
+    base::return_free_memory();
   }
 }
 
