@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -94,12 +95,19 @@ class Generate {
     for (int sample = 0; sample < arguments_.samples; ++sample) {
       requests.push_back({.prompt = prompt, .sample = static_cast<uint64_t>(sample)});
     }
-    requests.front().on_part = [this](const decoding::GeneratedPart& part) {
+    bool is_begun = false;  // the prompt is not printed before the model has taken it
+    const auto begin = [&] {
+      if (!std::exchange(is_begun, true)) {
+        output_.write(prompt);
+      }
+    };
+    requests.front().on_part = [&](const decoding::GeneratedPart& part) {
+      begin();
       output_.write(part.text);
       return true;
     };
-    output_.write(prompt);
     const std::vector<Continuation> continuations = generator_->generate(requests, arguments_.options);
+    begin();
     for (const Continuation& continuation : continuations) {
       if (&continuation != &continuations.front()) {
         output_.write("---\n" + prompt + continuation.text);

@@ -55,6 +55,12 @@ TEST_F(GenerateCommand, APromptIsPrintedAndGoesOn) {
   EXPECT_THAT(outcome.err, HasSubstr("tokens/s"));
 }
 
+TEST_F(GenerateCommand, ARefusedPromptIsNotPrinted) {
+  const Outcome refused = generate("--prompt '" + std::string(48, 'a') + "'");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.out, "");
+}
+
 TEST_F(GenerateCommand, FilesPipesAndJsonSayTheSame) {
   program_.write("in", "the cat\n\nzz\n");
   const Outcome file = generate("--input in --max-tokens 10");

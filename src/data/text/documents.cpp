@@ -97,7 +97,7 @@ std::vector<std::string> read_documents(const std::vector<std::filesystem::path>
       Cutter(options, documents).take(text);
     }
   }
-  base::check_data(!documents.empty(), "{}: holds no text; give a file with text to learn from",
+  base::check_data(!documents.empty(), "{}: holds no text; give a file with text",
                    files.empty() ? "text" : files.front().string());
   return documents;
 }
