@@ -1,7 +1,7 @@
 # Writes a copy of the headers of some folders of src/ that include each other as "dragoman/<folder>/...". A user of the
 # package then needs include/ alone on the include path.
 #   cmake -DSOURCE=src -DDESTINATION=include/dragoman "-DFOLDERS=base;tensor" -P install_headers.cmake
-# Headers `*-inl.h` belong to kernels, which include them several times; they are left out.
+# Headers `*-inl.h` are for the sources of kernels alone, and may need what a user does not have; they are left out.
 file(REMOVE_RECURSE ${DESTINATION})
 list(JOIN FOLDERS "|" names)
 foreach(folder IN LISTS FOLDERS)

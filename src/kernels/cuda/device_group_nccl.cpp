@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_error-inl.h"
 #include "kernels/cuda/device_group.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/recording.h"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_error-inl.h"
 #include "kernels/cuda/launch.h"
 
 namespace dragoman::kernels::cuda {

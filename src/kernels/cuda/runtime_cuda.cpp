@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_error-inl.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
