@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 namespace dragoman::base {
@@ -8,6 +9,13 @@ namespace dragoman::base {
 /// Returns the seconds of a clock that never goes back.
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Return the processor seconds of all threads of this process so far, and of the calling thread.
+inline double processor_seconds(clockid_t clock = CLOCK_PROCESS_CPUTIME_ID) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 /// A stopwatch for consecutive intervals. Each call returns the seconds since the previous call, the first call those

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "evaluation/tokenizer.h"
 #include "nn/context.h"
+#include "training/run_clock.h"
 
 namespace dragoman::training {
 
@@ -26,6 +27,7 @@ struct RunOptions {
   int64_t max_epochs = 0;
   double max_minutes = 0.0;
   double total_minutes = 0.0;
+  TimeSource clock = TimeSource::kWall;
   int64_t validate_every = 500;
   int64_t validation_beam = 1;
   ValidationMetric metric = ValidationMetric::kBleu;
@@ -71,6 +73,12 @@ void RunOptions::fields(Visit&& visit) {
               kCountOrNone)
             .course()
             .in(base::kMostUsed));
+  visit(
+      Field("clock", &O::clock,
+            "What total minutes, tokens a second and the report count: the time that passes, or processor time divided "
+            "by the workers, which compares runs on a machine with other work")
+          .course()
+          .in(O::kEnd));
   visit(Field("validate_every", &O::validate_every, "Updates between validations, each with a checkpoint", kCount)
             .course()
             .in(O::kValidation));

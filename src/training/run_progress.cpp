@@ -37,7 +37,7 @@ report::Progress RunProgress::line() const {
 // Of two limits the one that is reached first.
 void RunProgress::add_time_limit(report::Progress& progress) const {
   const RunOptions& run = options_.run;
-  const double all = clock_.seconds() / 60.0, here = clock_.seconds_here() / 60.0;
+  const double all = clock_.seconds() / 60.0, here = clock_.wall_seconds_here() / 60.0;
   const bool by_total =
       run.total_minutes > 0.0 && (run.max_minutes <= 0.0 || run.total_minutes - all <= run.max_minutes - here);
   progress.minutes = by_total ? all : here;
@@ -56,7 +56,7 @@ report::TrainRow RunProgress::row() const {
 }
 
 std::string RunProgress::where_time_went() const {
-  const double seconds = clock_.seconds_here();
+  const double seconds = clock_.wall_seconds_here();
   const auto percent = [&](double part) { return seconds > 0.0 ? 100.0 * part / seconds : 0.0; };
   return fmt::format(
       "time: {:.0f}% data, {:.0f}% forward, {:.0f}% backward, {:.0f}% gradient sums and waiting, {:.0f}% optimizer, "
@@ -76,10 +76,12 @@ double RunProgress::divergence() const {
 
 // By the speed of this process so far, validations included, or by the limits on time.
 double RunProgress::seconds_left() const {
-  const double elapsed = clock_.seconds_here();
+  const double elapsed = clock_.wall_seconds_here();
   const auto done = static_cast<double>(state_.step - first_step_);
   const RunOptions& run = options_.run;
-  const double total = run.total_minutes > 0.0 ? 60.0 * run.total_minutes - clock_.seconds() : HUGE_VAL;
+  const double wall_of_second = elapsed / clock_.seconds_here();
+  const double total =
+      run.total_minutes > 0.0 ? (60.0 * run.total_minutes - clock_.seconds()) * wall_of_second : HUGE_VAL;
   const double now = run.max_minutes > 0.0 ? 60.0 * run.max_minutes - elapsed : HUGE_VAL;
   return done > 0.0 ? std::min({elapsed / done * static_cast<double>(run.max_steps - state_.step), total, now}) : -1.0;
 }

@@ -39,7 +39,7 @@ std::optional<StopReason> reason_to_stop(const RunOptions& options, const RunSta
   if (options.total_minutes > 0.0 && clock.agreed_seconds() >= 60.0 * options.total_minutes) {
     return StopReason::kTotalTime;
   }
-  if (options.max_minutes > 0.0 && clock.agreed_seconds_here() >= 60.0 * options.max_minutes) {
+  if (options.max_minutes > 0.0 && clock.agreed_wall_seconds_here() >= 60.0 * options.max_minutes) {
     return StopReason::kMaxTime;
   }
   return std::nullopt;

@@ -17,6 +17,7 @@ constexpr int64_t kMaxSkippedInARow = 20;
 
 StopReason Trainer::run() {
   const base::StopSignals signals;
+  clock_.count(options_.run.clock, options_.run.workers);
   clock_.start();
   std::optional<StopReason> reason = should_stop(signals);
   while (!reason) {

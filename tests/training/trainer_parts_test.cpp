@@ -1,6 +1,9 @@
 // The parts that the trainer puts together, each by itself.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "distributed/process_group.h"
 #include "nn/linear.h"
 #include "training/loss_watch.h"
@@ -58,7 +61,26 @@ TEST(RunClock, GoesOnWhereAnEarlierPartStopped) {
   clock.start();
   clock.agree(alone);
   EXPECT_GE(clock.agreed_seconds(), 100.0);
-  EXPECT_GE(clock.seconds_here(), clock.agreed_seconds_here());
+  EXPECT_GE(clock.seconds_here(), clock.agreed_wall_seconds_here());
+}
+
+TEST(RunClock, CountsProcessorTimeOfAWorkerIfAsked) {
+  distributed::SingleProcess alone;
+  RunClock clock, halved;
+  clock.count(TimeSource::kProcessor, 1);
+  halved.count(TimeSource::kProcessor, 2);
+  clock.resume_at(100.0);
+  clock.start();
+  halved.start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_GE(clock.wall_seconds_here(), 0.03);
+  EXPECT_LT(clock.seconds_here(), clock.wall_seconds_here()) << "who sleeps takes no processor time";
+  while (clock.seconds_here() < 0.02) {
+  }
+  EXPECT_NEAR(halved.seconds(), 0.5 * clock.seconds_here(), 0.005);
+  clock.agree(alone);
+  EXPECT_GE(clock.agreed_seconds(), 100.02);
+  EXPECT_GE(clock.agreed_wall_seconds_here(), 0.03);
 }
 
 class WeightAverageTest : public testing::Test {
