@@ -18,7 +18,8 @@ def find_chromium():
 class Browser:
     """One tab. `errors` holds everything that went wrong on the page: exceptions, console errors, policy violations."""
 
-    def __init__(self, program):
+    def __init__(self, program, takes_pictures=False):
+        self.takes_pictures = takes_pictures
         self.folder = tempfile.mkdtemp(prefix="dragoman-page-")
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en",
                      "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "about:blank"]
@@ -204,7 +205,9 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def picture(self, path):
-        """The whole page as a PNG."""
+        """The whole page as a PNG, if this browser takes pictures."""
+        if not self.takes_pictures:
+            return
         width, height = self.run("[innerWidth, Math.min(document.documentElement.scrollHeight, 8000)]")
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)["data"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Uses the web page as people do, in a headless Chromium, against a real server.
-  page_check.py --program build/dragoman --output build/page [--model DIR]
-Leaves pictures of every view in OUTPUT, at 390 and 1280 pixels, light and dark. Exit status 77 when there is no Chromium.
-Without --model it trains one on the sample corpus for some seconds, once.
+  page_check.py --program build/dragoman --output build/page [--model DIR] [--pictures]
+With --pictures it leaves pictures of every view in OUTPUT, at 390 and 1280 pixels, light and dark. Exit status 77 when there is
+no Chromium. Without --model it trains one on the sample corpus for some seconds, once.
 """
 import argparse
 import os
@@ -101,6 +101,7 @@ def main():
     parser.add_argument("--output", required=True)
     parser.add_argument("--model")
     parser.add_argument("--only", default="", help="checks whose name holds this")
+    parser.add_argument("--pictures", action="store_true", help="leave pictures of all views in the folder of the output")
     arguments = parser.parse_args()
     chromium = find_chromium()
     if chromium is None:
@@ -110,7 +111,7 @@ def main():
     arguments.output = os.path.abspath(arguments.output)
     arguments.model = arguments.model or make_model(arguments.program, arguments.output)
     server = Server(arguments.program, arguments.model)
-    browser = Browser(chromium)
+    browser = Browser(chromium, arguments.pictures)
     failed = 0
 
     def check(name, action):
@@ -192,7 +193,8 @@ def main():
     finally:
         browser.close()
         server.close()
-    print(f"pictures are in {arguments.output}")
+    if arguments.pictures:
+        print(f"pictures are in {arguments.output}")
     return 1 if failed else 0
 
 
