@@ -116,7 +116,7 @@ TEST_F(ServeCompletionsAbuse, HalfRequestsAndClosedStreamsLeaveNothing) {
 
 // A stream that its client never reads fills the buffers of the system. The writing then waits and is given up.
 TEST_F(ServeCompletionsAbuse, StreamsThatNobodyReadsDisturbNobody) {
-  RunningServer server(folder_.path(), {"--model", "letters", "--longest-wait", "20"});
+  RunningServer server(folder_.path(), {"--model", "letters", "--longest-wait", "120"});
   const std::string body =
       json{{"prompt", "the cat"}, {"max_tokens", 1900}, {"n", 64}, {"logprobs", 20}, {"stream", true}}.dump();
   std::vector<HttpClient> readers;
