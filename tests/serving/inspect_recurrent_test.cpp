@@ -222,6 +222,25 @@ TEST_P(InspectRecurrent, WrongColumnsAndPathsAreRefused) {
   EXPECT_THROW(ask({{"part", "residual"}, {"path", "decoder.layers.0"}}), base::Error);
 }
 
+// sqrt(1/2) (left + right)
+Rows half_sum(const Rows& left, const Rows& right) {
+  Rows result = left;
+  for (size_t row = 0; row < left.size(); ++row) {
+    for (size_t column = 0; column < left[row].size(); ++column) {
+      result[row][column] = std::sqrt(0.5) * (left[row][column] + right.at(row).at(column));
+    }
+  }
+  return result;
+}
+
+// x W + b with the parameters at `path`.
+Rows mapped(const decoding::Translator& translator, const std::string& path, const Rows& x) {
+  const auto parameter = [&](const char* name) {
+    return rows_of(part(translator, {{"part", "parameter"}, {"path", path + name}})["parameter"]);
+  };
+  return product(x, parameter(".weight"), parameter(".bias"));
+}
+
 TEST(InspectConvolutional, LayersAndAttentionsFollowFromWhatStandsBesideThem) {
   const decoding::Translator translator = translator_of(tiny_convolutional());
   for (const char* path : {"encoder.layers.0", "encoder.layers.1", "decoder.layers.0", "decoder.layers.1"}) {
@@ -241,11 +260,19 @@ TEST(InspectConvolutional, LayersAndAttentionsFollowFromWhatStandsBesideThem) {
     expect_near(gated, rows_of(layer["gated"]), std::string(path) + " gated");
     expect_near(result, rows_of(layer["result"]), std::string(path) + " result");
   }
-  for (const char* path : {"decoder.layers.0.attention", "decoder.layers.1.attention"}) {
-    const json head = part(translator, {{"part", "head"}, {"path", path}, {"head", 0}});
+  const Rows words = rows_of(part(translator, {{"part", "embedding"}, {"path", "decoder.embedding"}})["sum"]);
+  for (const char* path : {"decoder.layers.0", "decoder.layers.1"}) {
+    const std::string attention = std::string(path) + ".attention";
+    const json head = part(translator, {{"part", "head"}, {"path", attention}, {"head", 0}});
     expect_described(head);
     EXPECT_EQ(head["rule"], "product");
-    expect_near(product(rows_of(head["weights"]), rows_of(head["value"])), rows_of(head["context"]), path);
+    expect_near(product(rows_of(head["weights"]), rows_of(head["value"])), rows_of(head["context"]), attention);
+    const json layer = part(translator, {{"part", "convolution"}, {"path", path}});
+    expect_near(mapped(translator, attention + ".query", rows_of(layer["gated"])), rows_of(layer["query_map"]), path);
+    expect_near(mapped(translator, attention + ".context", rows_of(head["context"])), rows_of(layer["context_map"]),
+                path);
+    expect_near(half_sum(rows_of(layer["query_map"]), words), rows_of(head["query"]), attention + " query");
+    expect_near(half_sum(rows_of(layer["gated"]), rows_of(layer["context_map"])), rows_of(layer["attended"]), path);
   }
 }
 

@@ -132,20 +132,25 @@ ops::SourceMemory Convolutional::encode(const TokenRows& source, const nn::Forwa
 
 Variable Convolutional::attend(const DecoderLayer& layer, const std::string& path, const Variable& x,
                                const Attended& attended, const nn::ForwardContext& context, Tensor* attention) const {
+  const std::string attention_path = path + ".attention";
   Tensor weights;
-  const Variable query = half_sum(ops::widened(layer.query.forward(x)), attended.words);                 // [Nt, D]
+  const Variable projected = ops::widened(layer.query.forward(x));                                       // [Nt, D]
+  const Variable query = half_sum(projected, attended.words);                                            // [Nt, D]
   const Variable found = ops::source_attention(query, attended.offsets, attended.memory, {}, &weights);  // [Nt, D]
-  show_attention(path, weights, attended.offsets, attended.memory, context);
+  const Variable change = ops::widened(layer.context.forward(found));                                    // [Nt, H]
+  show_attention(attention_path, weights, attended.offsets, attended.memory, context);
   if (context.keeps_values()) {
-    context.show(path, "query", query.value());
-    context.show(path, "key", attended.memory.keys.value());
-    context.show(path, "value", attended.memory.values.value());
-    context.show(path, "context", found.value());
+    context.show(path, "query_map", projected.value());
+    context.show(path, "context_map", change.value());
+    context.show(attention_path, "query", query.value());
+    context.show(attention_path, "key", attended.memory.keys.value());
+    context.show(attention_path, "value", attended.memory.values.value());
+    context.show(attention_path, "context", found.value());
   }
   if (attention != nullptr) {
     *attention = weights;
   }
-  return half_sum(x, ops::widened(layer.context.forward(found)));  // [Nt, H]
+  return half_sum(x, change);  // [Nt, H]
 }
 
 Variable Convolutional::decode(const TokenRows& target, const ops::SourceMemory& memory, const Tensor& past,
@@ -172,9 +177,8 @@ Variable Convolutional::decode(const TokenRows& target, const ops::SourceMemory&
       const Tensor latest = ops::select_rows(windows, last_rows_of(offsets)).value();  // [B, K*H]
       end->past.columns(column, column + width).copy_from(latest.columns(h, h + width));
     }
-    const Variable change =
-        attend(layer, path + ".attention", ops::widened(layer.convolution.forward(windows, context)), attended, context,
-               end == nullptr ? nullptr : &end->attention[index]);
+    const Variable change = attend(layer, path, ops::widened(layer.convolution.forward(windows, context)), attended,
+                                   context, end == nullptr ? nullptr : &end->attention[index]);
     x = half_sum(change, x);  // [Nt, H]
     context.show(path, "attended", change.value());
     context.show(path, "result", x.value());

@@ -200,7 +200,8 @@ json content(const InspectPart& part, const InspectContext& context) {
     case PartKind::kAttentional:
       return values_part(part, context, {"joined", "sum", "result"});
     case PartKind::kConvolution:
-      return values_part(part, context, {"input", "value", "gate", "gated", "result"}, {"attended"});
+      return values_part(part, context, {"input", "value", "gate", "gated", "result"},
+                         {"query_map", "context_map", "attended"});
     case PartKind::kFeedForward:
       return values_part(part, context, {"hidden", "active"}, {"gate"});
     case PartKind::kEmbedding:
