@@ -1,8 +1,9 @@
 // The formulas as MathML: those that this model computes. They follow its norm order, biases, activation and tying.
 import { math } from "/assets/dom.js";
 import { bracket, frac, hat, mi, mo, named, root, row, sub, sup, symbol, text, total } from "/assets/formula_parts.js";
+import { kConvolutionalFormulas } from "/assets/formula_convolutional.js";
 import { kRecurrentFormulas } from "/assets/formula_recurrent.js";
-import { hasBias, isAlone, isBatchNorm, isGated, isReader, isRecurrent, isRms, normName } from "/assets/model_facts.js";
+import { hasBias, isAlone, isBatchNorm, isConvolutional, isGated, isReader, isRecurrent, isRms, normName } from "/assets/model_facts.js";
 
 const dk = () => sub("d", "k");
 const dModel = () => sub("d", named("model"));
@@ -88,7 +89,7 @@ function normOf(model, stage, x) {
 
 /// The <math> element of a formula by its name, as `model` (of /v1/inspect) computes it in `stage`.
 export function formula(name, model, stage = null) {
-  const own = isRecurrent(model) ? kRecurrentFormulas[name] : null;
+  const own = isRecurrent(model) ? kRecurrentFormulas[name] : isConvolutional(model) ? kConvolutionalFormulas[name] : null;
   const element = math("math", (own ?? kFormulas[kSame[name] ?? name])(model, stage));
   element.setAttribute("display", "block");
   return element;

@@ -3,8 +3,9 @@
 // The window of the drawing moves smoothly to the block that is worked in, and back to the whole.
 import { el, icon, isCalm, kIcons, replace, svg } from "/assets/dom.js";
 import { thumbnail } from "/assets/heatmap.js";
-import { addsPositions, isAlone, isReader, isRecurrent, stackOf } from "/assets/model_facts.js";
+import { addsPositions, isAlone, isConvolutional, isReader, isRecurrent, stackOf } from "/assets/model_facts.js";
 import { blockOf } from "/assets/stages.js";
+import { convolutionalColumns, convolutionalRows, convolutionalStrip } from "/assets/stages_convolutional.js";
 import { recurrentColumns, recurrentStrip } from "/assets/stages_recurrent.js";
 import { show } from "/assets/colour.js";
 import { t } from "/assets/strings.js";
@@ -43,7 +44,7 @@ function readerColumn(model, sub, final) {
 /// The blocks with their places, {name: {x, y, h, type, name}}, of a model.
 export function blocksOf(model) {
   const alone = isAlone(model), blocks = alone ? {} : { "e-input": { x: kLeft, y: 750, h: 40, type: "text" } };
-  const { encoder, decoder } = isRecurrent(model) ? recurrentColumns(model) : columnsOf(model);
+  const { encoder, decoder } = isRecurrent(model) ? recurrentColumns(model) : isConvolutional(model) ? convolutionalColumns() : columnsOf(model);
   [[encoder, kLeft], [decoder, alone ? kLeft : kRight]].forEach(([column, x]) => {
     if (!column.length) return;
     const height = column.reduce((sum, [, h]) => sum + h, 0), gap = Math.min(kGap, (kFloor - 8 - height) / (column.length - 1));
@@ -134,7 +135,8 @@ export class Machine {
     this.stage = stage;
     const block = blockOf(stage), order = sentence.model.norm_order, last = order === "pre" ? "add" : "norm", first = (prefix) => `${prefix}-self${order === "pre" ? "-norm" : ""}`;
     this.blocks = blocksOf(sentence.model);
-    const isCells = isRecurrent(sentence.model), stacks = isCells ? { e: ["e-forward", "e-backward"], d: ["d-cell", "d-cell"] } : { e: [first("e"), `e-feed-${last}`], d: [first("d"), `d-feed-${last}`] };
+    const stacks = isRecurrent(sentence.model) ? { e: ["e-forward", "e-backward"], d: ["d-cell", "d-cell"] } : isConvolutional(sentence.model) ? { e: ["e-conv", "e-conv-add"], d: ["d-conv", "d-conv-add"] }
+      : { e: [first("e"), `e-feed-${last}`], d: [first("d"), `d-feed-${last}`] };
     const layerOf = (side) => (stage.side === side && stage.layer !== undefined ? stage.layer : -1);
     replace(this.canvas,
       svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
@@ -143,7 +145,7 @@ export class Machine {
       sentence.isReader ? null : frame(this.blocks, stacks.d, sentence.model.decoder_layers, layerOf("decoder"), t(sentence.isAlone ? "stack" : "decoder")),
       this.wires(sentence.model),
       Object.keys(this.blocks).map((name) => this.block(name, sentence, stage, name === block)));
-    this.canvas.setAttribute("aria-label", t(isCells ? "machine.cells" : "machine.label"));
+    this.canvas.setAttribute("aria-label", t(isRecurrent(sentence.model) ? "machine.cells" : isConvolutional(sentence.model) ? "machine.convolutions" : "machine.label"));
     this.whole.setAttribute("aria-label", t("machine.zoom"));
     this.whole.title = t("machine.zoom");
     this.move();
@@ -157,8 +159,9 @@ export class Machine {
       return [wire([[middleX, 750], [middleX, boxes[0].y + boxes[0].h + 2]]), boxes.slice(1).map((box, i) => wire([[middleX, boxes[i].y], [middleX, box.y + box.h + 2]]))];
     });
     // Each way around a sub-layer begins below its first block and ends where it is added.
-    const around = [["e", "self"], ["e", "feed"], ["d", "self"], ["d", "cross"], ["d", "feed"]].filter(([prefix, sub]) => blocks[`${prefix}-${sub}-${isPre ? "add" : "norm"}`]).map(([prefix, sub]) => {
-      const from = blocks[`${prefix}-${sub}${isPre ? "-norm" : ""}`], to = blocks[`${prefix}-${sub}-${isPre ? "add" : "norm"}`];
+    const ends = (prefix, sub) => blocks[`${prefix}-${sub}-add`] ?? blocks[`${prefix}-${sub}-norm`];
+    const around = [["e", "self"], ["e", "feed"], ["e", "conv"], ["d", "self"], ["d", "cross"], ["d", "feed"], ["d", "conv"]].filter(([prefix, sub]) => ends(prefix, sub)).map(([prefix, sub]) => {
+      const from = blocks[`${prefix}-${sub}${isPre ? "-norm" : ""}`], to = ends(prefix, sub);
       const below = from.y + from.h + 5, beside = to.y + to.h / 2, x = from.x - 7;
       return wire([[middle(from), below], [x, below], [x, beside], [to.x - 1, beside]], "wire thin");
     });
@@ -222,6 +225,8 @@ export class Machine {
     }
     if (name === "d-softmax" && inDecoder && ends > sentence.firstStep) this.bars(group, box, sentence.candidates.steps[ends - 1], labelOf(sentence));
     this.strip(name, box, picture, sentence, stage);
+    const rows = sentence.ready(convolutionalRows(name, Math.min(layer, sentence.model.encoder_layers - 1)))?.gated;
+    if (rows) picture(thumbnail({ values: rows.values, nColumns: rows.shape[1], kind: "signed", later: name === "d-conv" ? begun : undefined }), box.x + 8, box.y + 21, kBlock - 16, 48);
     const states = sentence.ready(recurrentStrip(name, Math.min(layer, sentence.model.layers - 1)))?.state;
     if (states) picture(thumbnail({ values: states.values, nColumns: states.shape[1], kind: "signed", later: name === "d-cell" ? begun : undefined }), box.x + 8, box.y + 21, kBlock - 16, 48);
     const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
@@ -245,7 +250,7 @@ export class Machine {
     if (isDecoder && stage.side !== "decoder") return;
     const layer = isDecoder || stage.side === "encoder" ? stage.layer ?? 0 : sentence.model.encoder_layers - 1;
     if (box.h < 26) return;
-    const wanted = stripOf(name, layer, sentence.model);
+    const wanted = (isConvolutional(sentence.model) && convolutionalStrip(name, layer)) || stripOf(name, layer, sentence.model);
     const part = wanted && sentence.ready(wanted[0])?.[wanted[1]];
     if (!part) return;
     const width = part.shape[1];

@@ -25,7 +25,7 @@ export function hasBias(model, what) {
 export const turns = (model) => model.positions === "rope" || Boolean(model.qk_norm);
 
 /// Whether a vector is added for the place of a word.
-export const addsPositions = (model) => model.positions === "sinusoidal" || model.positions === "learned";
+export const addsPositions = (model) => model.positions === "sinusoidal" || model.positions === "learned" || isConvolutional(model);
 
 /// Numbers of one head.
 export const headWidth = (model, inDecoder) => model.d_head || model.d_key || model.d_model / (inDecoder ? model.decoder_n_heads : model.n_heads);
@@ -46,5 +46,17 @@ export const attends = (model) => !isRecurrent(model) || model.attention !== "no
 export const kDirections = ["forward", "backward"];
 /// Whether what was attended to goes into the cell of a stage.
 export const isFed = (model, stage) => stage?.side === "decoder" && stage.layer === 0 && (model.attention === "bahdanau" || Boolean(model.input_feeding));
+/// Whether each column of a weight is kept as a direction and a length.
+export const isNormed = (model) => Boolean(model.weight_norm);
+/// The rows that a convolution of one side sees before and behind a row.
+export function kernelOf({ kernel_width: width }, side) {
+  const before = side === "decoder" ? width - 1 : Math.floor((width - 1) / 2);
+  return { before, after: width - 1 - before };
+}
+/// The first and the last row that the state at `row` has seen after some layers of convolutions; they may lie past an end.
+export function reachOf(model, side, layers, row) {
+  const { before, after } = kernelOf(model, side);
+  return [row - layers * before, row + layers * after];
+}
 /// The gates of a cell in the order in which they stand side by side.
 export const gatesOf = (model) => (model.cell === "lstm" ? ["i", "f", "g", "o"] : ["r", "z", "n"]);

@@ -1,7 +1,7 @@
 // One sentence that is looked into: what the model computed for it, fetched part by part and kept.
 import { encode, inspect } from "/assets/api.js";
 import { PageError } from "/assets/errors.js";
-import { hasDrawnDecoder, hasSelfAttention, isAlone, isConvolutional, isReader, stackOf } from "/assets/model_facts.js";
+import { hasDrawnDecoder, hasSelfAttention, isAlone, isReader, stackOf } from "/assets/model_facts.js";
 import { tOr } from "/assets/strings.js";
 import { joined, visible } from "/assets/written_text.js";
 
@@ -49,7 +49,6 @@ export class Sentence {
     if (!request.model) {
       const reply = await inspect({ ...request, parts: [{ part: "weights" }, candidates, { part: "beam" }] }, signal);
       if (!hasDrawnDecoder(reply.model)) throw new PageError("inside.sublayer", { name: tOr(`setting.value.${reply.model.decoder_sublayer}`, reply.model.decoder_sublayer) });
-      if (isConvolutional(reply.model)) throw new PageError("inside.convolutional");
       return new Sentence(request, reply, reply.parts[0].attentions, reply.parts[1], reply.parts[2]);
     }
     const reply = await inspect({ ...request, parts: [candidates] }, signal);

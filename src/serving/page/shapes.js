@@ -1,7 +1,7 @@
 // The shapes of a stage in two ways of writing: ragged, as the program keeps them (all words in one matrix, no padding),
 // and batched, as in lecture notes: (B, heads, T, d_k).
 import { el } from "/assets/dom.js";
-import { gatesOf, headWidth, isReader, isRecurrent } from "/assets/model_facts.js";
+import { gatesOf, hasSelfAttention, headWidth, isConvolutional, isReader, isRecurrent } from "/assets/model_facts.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 
@@ -19,6 +19,11 @@ const kOfCells = {
   cellInput: [["q", "G·H"]], cellFed: [["q", "G·H"]], cellState: [["q", "G·H"]], cellGates: [["q", "H"]], cellNew: [["q", "H"]], join: [["S", "C"]], summary: [["C"]], firstState: [["H"]],
   sourceKeys: [["S", "A"]], memory: [["S", "C"]], sourceQuery: [["T", "A"]], context: [["T", "C"]], attentional: kMatrix, readout: kMatrix,
 };
+// Of convolutional models. K is the width of the kernels.
+const kOfConvolutions = {
+  convIn: [["q", "H"]], window: [["q", "K·H"]], convolve: [["q", "H"]], glu: [["q", "H"]], convAdd: [["q", "H"]], reach: [["q", "H"]], convKeys: kMatrix, convValues: kMatrix,
+  memory: [["S", "d_model"], ["S", "d_model"]], convQuery: kMatrix, context: kMatrix, convFound: [["q", "H"]], convOut: kMatrix,
+};
 const kPerHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 
 /// What the letters are for a stage.
@@ -26,15 +31,15 @@ export function sizesOf(stage, sentence) {
   const { model, source, target, beam } = sentence, inDecoder = stage.side === "decoder";
   const heads = inDecoder ? model.decoder_n_heads : model.n_heads;
   return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: headWidth(model, inDecoder), h: heads,
-    H: model.d_hidden, C: isReader(model) ? model.n_labels : model.d_context, A: model.d_key, "G·H": isRecurrent(model) ? gatesOf(model).length * model.d_hidden : 0,
+    H: model.d_hidden, C: isReader(model) ? model.n_labels : model.d_context, A: model.d_key, "G·H": isRecurrent(model) ? gatesOf(model).length * model.d_hidden : 0, "K·H": isConvolutional(model) ? model.kernel_width * model.d_hidden : 0,
     d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size || model.source_vocab_size, K: beam?.beam_size };
 }
 
 /// The letters of a stage's shapes: {ragged: [[...]], batched: [[...]]}.
 export function shapesOf(stage, model) {
-  const [queries, keys] = lettersOf(stage), isCells = isRecurrent(model);
-  const ragged = ((isCells && kOfCells[stage.kind]) || kRagged[stage.kind] || kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
-  const between = kPerHead.includes(stage.kind) && !isCells ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
+  const [queries, keys] = lettersOf(stage), own = isRecurrent(model) ? kOfCells : isConvolutional(model) ? kOfConvolutions : {};
+  const ragged = (own[stage.kind] || kRagged[stage.kind] || kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
+  const between = kPerHead.includes(stage.kind) && hasSelfAttention(model) ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
   return { ragged, batched: ragged.map((shape) => [...between, ...shape]) };
 }
 

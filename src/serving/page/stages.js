@@ -1,6 +1,7 @@
 // The way through the machine: every stage of a translation, of a text that a language model continues, or of one that an
 // encoder reads, in the order it is computed.
-import { addsPositions, isAlone, isReader, isRecurrent, turns } from "/assets/model_facts.js";
+import { addsPositions, isAlone, isConvolutional, isReader, isRecurrent, turns } from "/assets/model_facts.js";
+import { convolutionalStages } from "/assets/stages_convolutional.js";
 import { recurrentStages } from "/assets/stages_recurrent.js";
 
 /// How fine the steps are; a stage is stopped at when its rank is at most that.
@@ -68,6 +69,7 @@ export function makeStages(sentence) {
   if (isAlone(sentence.model)) return stagesAlone(sentence);
   if (isReader(sentence.model)) return stagesOfReader(sentence);
   if (isRecurrent(sentence.model)) return recurrentStages(sentence);
+  if (isConvolutional(sentence.model)) return convolutionalStages(sentence);
   const { encoder_layers, decoder_layers, norm_order } = sentence.model;
   const order = kOrders[norm_order] ?? kOrders.post, isPre = norm_order === "pre";
   const stages = [

@@ -4,6 +4,8 @@ import { aloneEnglish } from "/assets/strings_alone_en.js";
 import { aloneChinese } from "/assets/strings_alone_zh.js";
 import { compareEnglish } from "/assets/strings_compare_en.js";
 import { compareChinese } from "/assets/strings_compare_zh.js";
+import { convolutionalEnglish } from "/assets/strings_convolutional_en.js";
+import { convolutionalChinese } from "/assets/strings_convolutional_zh.js";
 import { encoderEnglish } from "/assets/strings_encoder_en.js";
 import { encoderChinese } from "/assets/strings_encoder_zh.js";
 import { labEnglish } from "/assets/strings_lab_en.js";
@@ -21,8 +23,8 @@ import { writeChinese } from "/assets/strings_write_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
 export const kLanguages = {
-  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish, ...recurrentEnglish },
-  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese, ...recurrentChinese },
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish, ...recurrentEnglish, ...convolutionalEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese, ...recurrentChinese, ...convolutionalChinese },
 };
 
 let spoken = kLanguages.en;

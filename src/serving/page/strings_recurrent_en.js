@@ -1,4 +1,4 @@
-// The words of "Look inside" for recurrent and convolutional models, in English.
+// The words of "Look inside" for recurrent models, in English.
 export const recurrentEnglish = {
   "machine.forward": "Forward cells", "machine.backward": "Backward cells", "machine.summary": "Summary", "machine.bottleneck": "Bottleneck", "machine.cell": "Decoder cells", "machine.readout": "Readout",
   "machine.cells": "The recurrent encoder and decoder, with this sentence's values", "way.forward": "forward", "way.backward": "backward",
@@ -37,6 +37,5 @@ export const recurrentEnglish = {
   "alignment.layers": "Each layer of the decoder attends on its own. Each row is a piece of the translation, each column a piece of the source.",
   "flow.title": "The state flows", "flow.note": "Each row is the state behind a word. The first bar is its length, the second how far it moved from the state before.",
   "flow.forward": "Encoder, forward", "flow.backward": "Encoder, backward (read from below)", "flow.decoder": "Decoder",
-  "inside.convolutional": "The pictures and formulas of this view are not those of a convolutional model. The numbers are in the answers of /v1/inspect.",
   "two.selfAttention": "The comparison is about words that look at each other. This model has no self-attention.",
 };

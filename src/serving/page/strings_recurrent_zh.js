@@ -1,4 +1,4 @@
-// The words of "Look inside" for recurrent and convolutional models, in Chinese.
+// The words of "Look inside" for recurrent models, in Chinese.
 export const recurrentChinese = {
   "machine.forward": "前向单元", "machine.backward": "后向单元", "machine.summary": "句子摘要", "machine.bottleneck": "瓶颈", "machine.cell": "解码器单元", "machine.readout": "读出层",
   "machine.cells": "循环编码器与解码器，以及这个句子的数值", "way.forward": "前向", "way.backward": "后向",
@@ -37,6 +37,5 @@ export const recurrentChinese = {
   "alignment.layers": "解码器的每一层各自做注意力。每行是译文的一个片段，每列是源句的一个片段。",
   "flow.title": "状态的流动", "flow.note": "每行是读过一个词之后的状态。第一条是它的长度，第二条是它比前一个状态移动了多远。",
   "flow.forward": "编码器，前向", "flow.backward": "编码器，后向（自下而上读）", "flow.decoder": "解码器",
-  "inside.convolutional": "本页的图和公式不适用于卷积模型。各个数值可从 /v1/inspect 得到。",
   "two.selfAttention": "这里比较的是互相关注的词，而这个模型没有自注意力。",
 };

@@ -10,11 +10,13 @@ import { hashOfStage } from "/assets/route.js";
 import { shapesText, sizesOf } from "/assets/shapes.js";
 import { blockOf, findStage, makeStages } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { hasBias, isBatchNorm, isRecurrent, isRms, stackOf } from "/assets/model_facts.js";
+import { hasBias, isBatchNorm, isConvolutional, isRecurrent, isRms, stackOf } from "/assets/model_facts.js";
+import { convolutionalKey, convolutionalNumbers } from "/assets/stages_convolutional.js";
 import { recurrentKey } from "/assets/stages_recurrent.js";
 import { contextView, headsView, qkvView, scoresView, softmaxView } from "/assets/view_attention.js";
 import { cacheView, turnView } from "/assets/view_cache.js";
 import { addView, feedView, finalNormView, normView } from "/assets/view_layers.js";
+import { kConvolutionalViews } from "/assets/view_convolutional.js";
 import { beamView, chooseView } from "/assets/view_output.js";
 import { embedNormView, filledView, labelsView, poolView, taggedView, vectorView } from "/assets/view_read.js";
 import { kRecurrentViews } from "/assets/view_recurrent.js";
@@ -35,7 +37,7 @@ const kDerivations = {
 const kRowMargin = 12; // pixels around the chosen row of a tall matrix
 const kOfHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kByOrder = ["norm", "feedNorm"]; // whose words depend on the norm order
-const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv", "embedNorm", "cellNew"];
+const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv", "embedNorm", "cellNew", "convIn", "glu", "convAdd"];
 const kMotions = {
   next: { opacity: 0, transform: "translateX(18px)" }, back: { opacity: 0, transform: "translateX(-18px)" },
   cell: { opacity: 0, transform: "scale(0.85)" }, zoom: { opacity: 0, transform: "scale(0.7)" },
@@ -98,7 +100,7 @@ export class Study {
     this.stage.setAttribute("aria-busy", "true"); // what stands there is of another stage
     let view;
     try {
-      view = await kViews[stage.kind]({ sentence: this.sentence, stage, state: this.state, go: (change) => this.go(change) });
+      view = await this.viewOf(stage)({ sentence: this.sentence, stage, state: this.state, go: (change) => this.go(change) });
     } catch (error) {
       view = el("p", { class: "error", role: "alert" }, error.message);
     }
@@ -107,6 +109,8 @@ export class Study {
     this.showStage(stage, view, motion);
     this.stage.removeAttribute("aria-busy");
   }
+
+  viewOf({ kind }) { return (isConvolutional(this.sentence.model) && kConvolutionalViews[kind]) || kViews[kind]; }
 
   // Where the row of a new attention looks most, so that the cell below it is worth a look.
   bestColumn(stage) {
@@ -119,7 +123,7 @@ export class Study {
 
   // The key of a stage's title and words. What another model does otherwise has words of its own.
   key(stage) {
-    const { model, isAlone } = this.sentence, own = isRecurrent(model) && recurrentKey(stage, model);
+    const { model, isAlone } = this.sentence, own = isRecurrent(model) ? recurrentKey(stage, model) : isConvolutional(model) && convolutionalKey(stage);
     if (own) return own;
     if (stage.kind === "embed" && model.scale_embedding === false) return "embedPlain";
     if (stage.kind === "position" && model.positions === "learned") return "positionLearned";
@@ -196,7 +200,7 @@ export class Study {
 
   numbers(stage) {
     const sizes = sizesOf(stage, this.sentence), inDecoder = stage.side === "decoder";
-    return { ...sizes, root: Math.sqrt(sizes.d_k).toFixed(2), word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
+    return { ...sizes, ...(isConvolutional(this.sentence.model) ? convolutionalNumbers(stage, this.sentence) : {}), root: Math.sqrt(sizes.d_k).toFixed(2), word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
       activation: stage.kind === "pool" ? this.sentence.model.pooler : this.sentence.model.activation, activation2: this.sentence.model.activation, first: this.sentence.sourceLabels[0], count: (stage.step ?? 0) + 1, before: stage.step ?? 0,
       kept: 2 * this.sentence.model.decoder_layers * (this.sentence.model.n_kv_heads || sizes.h) * sizes.d_k * ((stage.step ?? 0) + 1), next: this.sentence.targetLabels[stage.step ?? 0] };
   }

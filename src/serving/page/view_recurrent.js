@@ -3,41 +3,16 @@
 import { show, signedLimit } from "/assets/colour.js";
 import { el } from "/assets/dom.js";
 import { attends, gatesOf } from "/assets/model_facts.js";
-import { columnWindow, firstRows, product, someColumns } from "/assets/product.js";
+import { firstRows, someColumns } from "/assets/product.js";
 import { rowOf } from "/assets/sentence.js";
-import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { columnSteps, precisionNote } from "/assets/view_attention.js";
-import { rowsOf } from "/assets/view_layers.js";
+import { precisionNote } from "/assets/view_attention.js";
+import { mapped, matrixOf, shownRows } from "/assets/view_maps.js";
 import { lawful, numberStrip, wordMatrix } from "/assets/view_words.js";
 
 const letterOf = (stage) => (stage.side === "decoder" ? "s" : "h");
 const beforeOf = (stage) => `${letterOf(stage)}${stage.direction === "backward" ? "\u209c\u208a\u2081" : "\u209c\u208b\u2081"}`;
 const cellOf = ({ sentence, stage }) => sentence.part({ part: "cell", path: stage.path });
-const parameterOf = async (sentence, path, columns) => (await sentence.part({ part: "parameter", path, ...(columns ? { columns } : {}) })).parameter;
-
-/// How many rows a stage shows: those of the words that were read.
-function shownRows(context) {
-  const { labels, row, later, onRow } = rowsOf(context);
-  return { labels, row, later, onRow, count: later ? row + 1 : labels.length };
-}
-
-function matrixOf(context, title, letter, part, largest) {
-  const { labels, row, later, onRow } = shownRows(context);
-  return wordMatrix(title, `[${lettersOf(context.stage)[0]}, ${letter}]`, part, labels, { row, later, onRow, rowHeight: 11, ...(largest ? { largest } : {}) });
-}
-
-// X W (+ b), a window of its columns.  @param key  of the state that keeps which columns are shown
-async function mapped(context, { left, weight, bias, result, key = "column0", rows }) {
-  const { sentence, state, go } = context, shown = shownRows(context), count = rows ?? shown.count;
-  const window = columnWindow(left.part.shape[1], result.columns, state[key] ?? 0);
-  const made = await result.part(window);
-  return [product({ law: "linear", rows: rows ? [left.symbol] : shown.labels, row: rows ? 0 : shown.row, onRow: rows ? undefined : shown.onRow, firstColumn: window[0],
-    left: { symbol: left.symbol, ...firstRows(left.part, count) }, right: { symbol: weight.symbol, ...(await parameterOf(sentence, weight.path, window)) },
-    bias: bias ? { symbol: bias.symbol, ...(await parameterOf(sentence, bias.path, window)) } : null, result: { symbol: result.symbol, ...firstRows(made, count) } }),
-  columnSteps(window, result.columns, (column) => go({ [key]: column }))];
-}
-
 // The columns of the sums of a cell, one name of "input_sums", "state_sums", "fed_sums".
 const sumsOf = ({ sentence, stage }, name) => async (columns) => (await sentence.part({ part: "cell_sums", path: stage.path, columns }))[name];
 

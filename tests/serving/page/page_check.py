@@ -13,6 +13,7 @@ import traceback
 import alone_flows
 import attacks
 import compare_flows
+import convolutional_flows
 import encoder_flows
 import flows
 import formulas
@@ -179,8 +180,9 @@ def main():
             check(name, action)
         for name, action in read_flows.checks(browser, arguments.program, arguments.output, arguments.model):
             check(name, action)
-        for name, action in recurrent_flows.checks(browser, arguments.program, arguments.output):
-            check(name, action)
+        for flow in (recurrent_flows, convolutional_flows):
+            for name, action in flow.checks(browser, arguments.program, arguments.output):
+                check(name, action)
         browser.open(server.address + "/")
         check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))
         browser.open(server.address + "/")

@@ -88,6 +88,22 @@ def make_recurrent_model(program, folder, kind):
         "--model", model, *pair_options(sample_corpus(program, folder))))
 
 
+# Options of the convolutional models: kernels with a middle, and without one but with normalised weights and two tables.
+CONVOLUTIONAL_KINDS = {
+    "odd": ["--kernel-width", "3", "--encoder-layers", "2", "--decoder-layers", "2"],
+    "even": ["--kernel-width", "4", "--encoder-layers", "1", "--decoder-layers", "2", "--weight-norm", "true", "--tying", "none"],
+}
+
+
+def make_convolutional_model(program, folder, kind):
+    """A convolutional model that has seen the sample corpus for some seconds. Made once."""
+    model = os.path.join(folder, f"convolutional-{kind}")
+    return made_once(model, lambda: run(
+        program, "train", "--preset", "conv-mini", *CONVOLUTIONAL_KINDS[kind], "--d-model", "32", "--d-hidden", "24", "--vocab-size", "400", "--dropout", "0",
+        "--max-steps", "60", "--warmup-steps", "20", "--learning-rate", "0.003", "--batch-tokens", "1000", "--validate-every", "60",
+        "--model", model, *pair_options(sample_corpus(program, folder))))
+
+
 # The tasks of the encoders: a line of their text and its twin, whose labels are text too.
 ENCODER_LINES = {
     "classify": ["night\tthe cat sleeps at night\n", "<img src=x onerror=window.ran=1>\tthe dog runs at noon\n"],
