@@ -2,8 +2,8 @@
 import { isAbort } from "/assets/api.js";
 import { show } from "/assets/colour.js";
 import { align, firstDifference, movement, weightsOfSlots, weightsOfWords, wordsOfPieces } from "/assets/compare_math.js";
+import { distances, farthest, statesOf, statesPanel } from "/assets/compare_states.js";
 import { el, replace } from "/assets/dom.js";
-import { PageError } from "/assets/errors.js";
 import { kPairs } from "/assets/examples.js";
 import { heatmap, legend, thumbnail } from "/assets/heatmap.js";
 import { Sentence } from "/assets/sentence.js";
@@ -24,7 +24,9 @@ export class Pair {
     this.step = firstDifference(left.target.ids, right.target.ids);
   }
 
-  kindOf(path, axis) { return path.startsWith("encoder") || (axis === "columns" && path.endsWith("cross_attention")) ? "source" : "target"; }
+  kindOf(path, axis) { return path.startsWith("encoder") || (axis === "columns" && !path.endsWith("self_attention")) ? "source" : "target"; }
+  /// The kinds of attention that the model has.
+  get kinds() { return kKinds.filter((kind) => this.sides[0].attentions(kind).length); }
   texts(kind, side = 0) { return this.words[side][kind].map((word) => word.text || "␣"); }
   /// The texts of slots: "tired", or "tired | wide" where the sentences differ.
   slotTexts(kind) {
@@ -61,6 +63,13 @@ export class Pair {
       const ofStep = weightsOfWords(values, columns.length, [{ pieces: [row] }], this.words[side].source);
       return weightsOfSlots(ofStep, ofStep.length, [{ left: [0], right: [0] }], this.slots.source, side ? "right" : "left");
     });
+  }
+
+  /// Fetches the states of both encoders, where words do not look at each other.
+  async fetchStates() {
+    if (this.sides[0].looksAtItself) return;
+    this.states = [await statesOf(this.sides[0]), await statesOf(this.sides[1])];
+    this.apart = distances(this.states, this.words.map((words) => words.source), this.slots.source);
   }
 
   /// All movements, strongest first: of cross-attention at the step where the translations part, and of every word of
@@ -126,8 +135,9 @@ export class Comparison {
     this.pair = null;
     try {
       const both = await Promise.all(this.inputs.map((input) => Sentence.load({ ...this.languages, text: input.value }, this.abort.signal)));
-      if (!both[0].looksAtItself) throw new PageError("two.selfAttention");
-      this.pair = new Pair(...both);
+      const pair = new Pair(...both);
+      await pair.fetchStates();
+      this.pair = pair;
       this.found = this.pair.movements();
       const [best] = this.found;
       this.choice = best ? { kind: best.kind, layer: best.layer, head: best.head } : { kind: "cross", layer: 0, head: 0 };
@@ -140,10 +150,12 @@ export class Comparison {
   }
 
   render() {
+    const { pair } = this;
     replace(this.body,
       el("article", { class: "card panel" }, this.translations(), this.findings(), this.ranking()),
-      el("article", { class: "card panel" }, el("h2", {}, t("two.heads")), el("p", { class: "note" }, t("two.headsNote")),
-        el("div", { class: "heads", role: "group", "aria-label": t("glance.kind") }, kKinds.map((kind) => el("button", { "aria-pressed": String(kind === this.choice.kind), on: { click: () => this.choose({ kind, layer: 0, head: 0 }) } }, t(`kind.${kind}`)))),
+      pair.states ? statesPanel(pair.sides[0].model, pair.states, pair.apart, pair.slotTexts("source")) : null,
+      !pair.kinds.length ? null : el("article", { class: "card panel" }, el("h2", {}, t("two.heads")), el("p", { class: "note" }, t("two.headsNote")),
+        pair.kinds.length < 2 ? null : el("div", { class: "heads", role: "group", "aria-label": t("glance.kind") }, pair.kinds.map((kind) => el("button", { "aria-pressed": String(kind === this.choice.kind), on: { click: () => this.choose({ kind, layer: 0, head: 0 }) } }, t(`kind.${kind}`)))),
         this.thumbs(), legend("signed", 1), this.closeUp()));
   }
 
@@ -175,7 +187,9 @@ export class Comparison {
     const cross = found.find((one) => one.kind === "cross"), encoder = found.find((one) => one.kind === "encoder");
     const parts = pair.step < 0 ? [t("two.same")] : [t("two.part", { left: pair.sides[0].targetLabels[pair.step] ?? "∅", right: pair.sides[1].targetLabels[pair.step] ?? "∅" })];
     if (cross?.strength >= kWeak) parts.push(t("two.cross", this.describe(cross)));
-    else if (pair.step >= 0) parts.push(t("two.crossWeak", { limit: kWeak }));
+    else if (pair.step >= 0 && pair.kinds.length) parts.push(t("two.crossWeak", { limit: kWeak }));
+    const moved = pair.states && farthest(pair.apart, pair.slotTexts("source"));
+    if (moved) parts.push(t("two.state", moved));
     if (encoder?.strength >= kWeak) parts.push(t("two.encoder", this.describe(encoder)));
     return el("p", { class: "finding compare-finding", role: "status" }, parts.join(" "));
   }

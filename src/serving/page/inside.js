@@ -126,7 +126,6 @@ export class InsideView {
       this.paintDrawn();
       this.word = sentence.followed;
       const place = sentence.looksAtItself ? strongestLink(sentence, this.word).place : [0, 0];
-      this.root.classList.toggle("without-story", !sentence.looksAtItself);
       const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, (sentence.isReader ? sentence.model.n_heads : sentence.model.decoder_n_heads) - 1)] : [0, 0];
       const kind = sentence.attentions(this.panels.kind).length ? this.panels.kind : sentence.mainKind;
       Object.assign(this.panels, { kind, layer: 0, head: 0, first: place, second: other, compareRow: this.word });

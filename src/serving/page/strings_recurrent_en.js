@@ -37,5 +37,7 @@ export const recurrentEnglish = {
   "alignment.layers": "Each layer of the decoder attends on its own. Each row is a piece of the translation, each column a piece of the source.",
   "flow.title": "The state flows", "flow.note": "Each row is the state behind a word. The first bar is its length, the second how far it moved from the state before.",
   "flow.forward": "Encoder, forward", "flow.backward": "Encoder, backward (read from below)", "flow.decoder": "Decoder",
-  "two.selfAttention": "The comparison is about words that look at each other. This model has no self-attention.",
+  "two.state": "Of the words that both sentences have, the encoder's state of “{word}” lies farthest apart: {share}.",
+  "two.states": "Where the states part", "two.states.recurrent": "How far the encoder's last states of each word lie apart: the length of their difference, as a share of their mean length. Forward cells have read the words to the left, backward cells those to the right.",
+  "two.states.convolutional": "How far the encoder's last states of each word lie apart: the length of their difference, as a share of their mean length. A state has seen {seen} words at most, so a difference ends within its windows.",
 };

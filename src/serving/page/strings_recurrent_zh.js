@@ -37,5 +37,7 @@ export const recurrentChinese = {
   "alignment.layers": "解码器的每一层各自做注意力。每行是译文的一个片段，每列是源句的一个片段。",
   "flow.title": "状态的流动", "flow.note": "每行是读过一个词之后的状态。第一条是它的长度，第二条是它比前一个状态移动了多远。",
   "flow.forward": "编码器，前向", "flow.backward": "编码器，后向（自下而上读）", "flow.decoder": "解码器",
-  "two.selfAttention": "这里比较的是互相关注的词，而这个模型没有自注意力。",
+  "two.state": "在两句共有的词中，编码器里“{word}”的状态相差最远：{share}。",
+  "two.states": "状态从哪里分开", "two.states.recurrent": "编码器最后一层中每个词的状态相差多远：差的长度，占两者平均长度的比例。前向单元读过左边的词，后向单元读过右边的词。",
+  "two.states.convolutional": "编码器最后一层中每个词的状态相差多远：差的长度，占两者平均长度的比例。一个状态最多看到 {seen} 个词，所以差别不会超出它的窗口。",
 };

@@ -42,6 +42,7 @@ same("animal gains, street loses", compare.movement([0.7, 0.1, 0.1, 0.1], [0.2, 
 same("no movement in equal rows", compare.movement([0.7, 0.1, 0.1, 0.1], [0.7, 0.1, 0.1, 0.1], four, texts).strength, 0);
 const turned = compare.movement([0.2, 0.5, 0.1, 0.2], [0.7, 0.1, 0.1, 0.1], four, texts);
 same("exchanged sentences exchange the words", [turned.gain, turned.loss], [1, 0]);
+near("how far vectors lie apart", [compare.apart([3, 4], [3, 4]), compare.apart([3, 4], [-3, -4]), compare.apart([3, 0], [0, 4]), compare.apart([0, 0], [0, 0])], [0, 2, 10 / 7, 0]);
 same("the first difference", [compare.firstDifference([1, 2, 3], [1, 4, 3]), compare.firstDifference([1, 2], [1, 2])], [1, -1]);
 
 // --- A run

@@ -1,4 +1,6 @@
 """Two sentences compared in "Look inside": the numbers are the server's, and the finding is that of the difference."""
+import math
+
 from flows import expect, number, quoted
 import rules
 
@@ -69,6 +71,50 @@ def check_comparison(browser, server):
     expect(not browser.run("document.querySelector('#view-inside > .ask').getClientRects().length"), "one sentence is hidden meanwhile")
     browser.run("document.querySelector('.compare-bar button').click()")
     browser.wait("location.hash === '#inside' && document.querySelector('#view-inside > .ask').getClientRects().length > 0")
+
+
+def distance(left, right):
+    """Of two vectors, as a share of their mean length."""
+    length = lambda values: math.sqrt(sum(value * value for value in values))
+    both = length(left) + length(right)
+    return 2 * length([a - b for a, b in zip(left, right)]) / both if both else 0.0
+
+
+def check_states(browser, server, name, parts, attends):
+    """Models without self-attention: how far the states of each word lie apart, recomputed from the server's. @param parts  {name of the states: [part, its matrix]}"""
+    browser.open(server.address + "/#inside")
+    browser.wait("document.querySelector('.stage h2, .story h2') !== null && !document.getElementById('view-inside').hasAttribute('aria-busy')")
+    expect(browser.run("document.querySelector('.compare-bar').checkVisibility()"), f"{name}: the comparison is not offered")
+    open_comparison(browser)
+    shown = browser.run("document.querySelector('.compare-states [data-law=apart]').shown")
+    answers = [server.post("/v1/inspect", {"text": text, "parts": [{"part": "weights"}] + [part for part, _ in parts.values()]})[1] for text in SENTENCES]
+    words = browser.run("import('/assets/compare_math.js').then(({ wordsOfPieces }) => %s.map(wordsOfPieces))" % quoted([answer["source"]["pieces"] for answer in answers]))
+    texts = [[word["text"] for word in side] for side in words]
+    expect(shown["names"] == list(parts) and len(texts[0]) == len(texts[1]), f"{name}: the states are {shown['names']}")
+    common = [place for place, pair in enumerate(zip(*texts)) if pair[0] == pair[1]]
+    changed = next(place for place, pair in enumerate(zip(*texts)) if pair[0] != pair[1])
+    expect(shown["words"] == [texts[0][place] for place in common], f"{name}: the words are {shown['words']}")
+    for column, (kind, (wanted, matrix)) in enumerate(parts.items()):
+        is_first = ".layers.0." in wanted["path"]  # layers above read both directions
+        states = [[answer["parts"][1 + column][matrix]["values"][at:at + answer["parts"][1 + column][matrix]["shape"][1]] for at in range(0, len(answer["parts"][1 + column][matrix]["values"]), answer["parts"][1 + column][matrix]["shape"][1])] for answer in answers]
+        for place, shares in zip(common, shown["shares"]):
+            pieces = [side[place]["pieces"] for side in words]
+            expected = sum(distance(states[0][a], states[1][b]) for a, b in zip(*pieces)) / len(pieces[0])
+            expect(abs(shares[column] - expected) < 1e-4, f"{name}, {kind}: the states of {texts[0][place]!r} lie {shares[column]} apart, expected {expected}")
+            unread = {"forward": is_first and place < changed, "backward": is_first and place > changed, "states": place < 3}[kind]
+            expect(not unread or shares[column] == 0, f"{name}, {kind}: {texts[0][place]!r} cannot know what differs")
+        expect(any(shares[column] > 0 for shares in shown["shares"]), f"{name}, {kind}: nothing lies apart")
+    best = max((max(shares), word) for word, shares in zip(shown["words"], shown["shares"]) if not word.startswith("<"))
+    finding = browser.run("document.querySelector('.compare-finding').textContent")
+    expect(f"“{best[1]}” lies farthest apart: {100 * best[0]:.1f}" in finding, f"{name}: the finding is {finding!r}, expected {best}")
+    maps = browser.run("document.querySelectorAll('.compare-maps canvas[tabindex]').length")
+    expect(maps == (3 if attends else 0), f"{name}: {maps} maps of attention")
+    if attends:
+        seen = browser.run("[...document.querySelectorAll('.small-multiples .thumb')].length")
+        expect(seen == len(answers[0]["parts"][0]["attentions"]), f"{name}: {seen} attentions")
+    rules.check_page(browser, f"{name}, compared")
+    browser.run("document.querySelector('.compare-bar button').click()")
+    browser.wait("location.hash.startsWith('#inside') && document.querySelector('#view-inside > .ask').getClientRects().length > 0")
 
 
 def check_looks(browser, server, output):

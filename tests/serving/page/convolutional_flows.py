@@ -3,6 +3,7 @@ a state is said to have seen are those that change it."""
 import os
 import re
 
+import compare_flows
 import formulas
 import rules
 from flows import expect, open_stage, quoted
@@ -174,7 +175,7 @@ def check_reach(browser, server, kind):
 
 
 def check_panels(browser, server, kind):
-    """The words that the last states have seen; a word is chosen by pointer and keys. No story, no comparison."""
+    """The words that the last states have seen; a word is chosen by pointer and keys. No story."""
     look(browser, server)
     width, encoder_layers, decoder_layers = KINDS[kind]
     panels = browser.run("[...document.querySelectorAll('.panels h2')].map((node) => node.textContent)")
@@ -191,8 +192,7 @@ def check_panels(browser, server, kind):
         expect(shown["kernel"] == width, f"{kind}: the kernels are {shown['kernel']} wide")
         expect(rows_of(shown["result"]) == reach(shown), f"{kind}, {shown['side']}: what {shown['row']} has seen is {rows_of(shown['result'])}")
     expect(browser.run("document.activeElement?.closest('.reach') !== null"), f"{kind}: the focus is lost")
-    for selector in (".to-story", ".compare-bar"):
-        expect(not browser.run(f"document.querySelector('{selector}').checkVisibility()"), f"{kind}: {selector} can be seen")
+    expect(not browser.run("document.querySelector('.to-story').checkVisibility()"), f"{kind}: a story is offered")
     blocks = browser.run("[...document.querySelectorAll('.machine .block')].map((node) => node.getAttribute('aria-label'))")
     expect(blocks.count("Convolution, gate") == 2 and blocks.count("Cross-attention") == 1 and blocks.count("Add, × √½") == 2, f"{kind}: the figure has the blocks {blocks}")
     expect(browser.run("document.querySelectorAll('.machine .wire.thin').length") == 2, f"{kind}: a way around a layer is missing")
@@ -247,6 +247,8 @@ def checks(browser, program, output):
         yield f"convolutional, {kind}: numbers", lambda kind=kind: check_numbers(browser, serve(kind), kind)
         yield f"convolutional, {kind}: reach", lambda kind=kind: check_reach(browser, serve(kind), kind)
         yield f"convolutional, {kind}: panels", lambda kind=kind: check_panels(browser, serve(kind), kind)
+        yield f"convolutional, {kind}: two sentences", lambda kind=kind: compare_flows.check_states(
+            browser, serve(kind), f"convolutional {kind}", {"states": ({"part": "convolution", "path": f"encoder.layers.{KINDS[kind][1] - 1}"}, "result")}, True)
     yield "convolutional: steps", lambda: check_steps(browser, serve("odd"))
     yield "convolutional: names, contrast, width", lambda: check_looks(browser, serve("odd"), output)
     for server in servers.values():

@@ -2,6 +2,7 @@
 import math
 import os
 
+import compare_flows
 import formulas
 import rules
 from flows import expect, open_stage, quoted
@@ -118,7 +119,7 @@ def check_formulas(browser, server, kind):
 
 
 def check_panels(browser, server, kind):
-    """Alignment, or the one vector in its place, and the states; the numbers are the server's. No story, no comparison."""
+    """Alignment, or the one vector in its place, and the states; the numbers are the server's. No story."""
     look(browser, server)
     browser.wait("document.querySelectorAll('.panels [aria-busy]').length === 0")
     panels = browser.run("[...document.querySelectorAll('.panels h2')].map((node) => node.textContent)")
@@ -131,8 +132,7 @@ def check_panels(browser, server, kind):
     state = rows_of(answer["parts"][0]["state"])
     for row, length in zip(state, flows[0][0::2]):
         expect(abs(math.sqrt(sum(value * value for value in row)) - length) < 1e-4, f"{kind}: a state is {length} long")
-    for selector in (".to-story", ".compare-bar"):
-        expect(not browser.run(f"document.querySelector('{selector}').checkVisibility()"), f"{kind}: {selector} can be seen")
+    expect(not browser.run("document.querySelector('.to-story').checkVisibility()"), f"{kind}: a story is offered")
     blocks = browser.run("[...document.querySelectorAll('.machine .block')].map((node) => node.getAttribute('aria-label'))")
     expect("Forward cells" in blocks and "Decoder cells" in blocks and ("Cross-attention" in blocks) == (kind != "none"), f"{kind}: the figure has the blocks {blocks}")
     if kind == "none":
@@ -140,6 +140,11 @@ def check_panels(browser, server, kind):
         width = answer["parts"][1]["summary"]["shape"][1]
         expect(f"pass through {width} numbers" in text, f"the bottleneck says {text!r}")
         expect("Bottleneck" in blocks, f"the figure has the blocks {blocks}")
+
+
+def check_comparison(browser, server, kind):
+    last = f"encoder.layers.{KINDS[kind][0] - 1}"
+    compare_flows.check_states(browser, server, f"recurrent {kind}", {way: ({"part": "cell", "path": f"{last}.{way}"}, "state") for way in ("forward", "backward")}, kind != "none")
 
 
 def check_steps(browser, server):
@@ -187,6 +192,7 @@ def checks(browser, program, output):
     for kind in KINDS:
         yield f"recurrent, {kind}: formulas", lambda kind=kind: check_formulas(browser, serve(kind), kind)
         yield f"recurrent, {kind}: panels", lambda kind=kind: check_panels(browser, serve(kind), kind)
+        yield f"recurrent, {kind}: two sentences", lambda kind=kind: check_comparison(browser, serve(kind), kind)
     yield "recurrent: steps", lambda: check_steps(browser, serve("bahdanau"))
     yield "recurrent: names, contrast, width", lambda: [check_looks(browser, serve(kind), output, kind) for kind in ("bahdanau", "none")]
     for server in servers.values():
