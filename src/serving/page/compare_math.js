@@ -61,12 +61,6 @@ export function movement(left, right, slots, texts) {
   return { gain, loss, strength: Math.max(0, Math.min(change(gain), -change(loss))) };
 }
 
-/// How far two vectors lie apart: the length of their difference, as a share of the mean of their lengths; 0 for two zeros.
-export function apart(left, right) {
-  const length = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0)), both = length(left) + length(right);
-  return both ? (2 * length(left.map((value, i) => value - right[i]))) / both : 0;
-}
-
 /// The first place at which two lists differ; -1 if they are equal.
 export function firstDifference(left, right) {
   const at = left.findIndex((value, i) => value !== right[i]);

@@ -1,10 +1,10 @@
 // How far the encoder's states of two sentences lie apart, for models whose words do not attend to each other: a recurrent
 // model passes a difference on from word to word, a convolutional model through its windows.
 import { percent } from "/assets/colour.js";
-import { apart } from "/assets/compare_math.js";
 import { el } from "/assets/dom.js";
 import { isRecurrent, kDirections } from "/assets/model_facts.js";
 import { rowOf } from "/assets/sentence.js";
+import { apart } from "/assets/state_math.js";
 import { t } from "/assets/strings.js";
 import { lawful } from "/assets/view_words.js";
 

@@ -143,11 +143,10 @@ export class InsideView {
   }
 
   async follow(wanted) {
-    const route = this.sentence.looksAtItself || wanted.mode === "study" ? wanted : { mode: "study", wanted: { kind: "tokens" } };
-    this.mode = route.mode;
+    this.mode = wanted.mode;
     this.showMode();
-    if (route.mode === "story") return this.loadStory(route.place);
-    return this.study.open(route.wanted, { head: route.head });
+    if (wanted.mode === "story") return this.loadStory(wanted.place);
+    return this.study.open(wanted.wanted, { head: wanted.head });
   }
 
   async loadStory(place = null) {

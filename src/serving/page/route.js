@@ -4,7 +4,7 @@
 import { kDirections } from "/assets/model_facts.js";
 
 const kHeadKinds = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
-const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end", "pool", "answer"];
+const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end", "pool", "answer", "forward", "backward", "window", "summary"];
 
 /// The address of a scene of the story.
 export function hashOfScene(name, word) {

@@ -4,6 +4,7 @@ import { announce, el, replace } from "/assets/dom.js";
 import { formula } from "/assets/formula.js";
 import { prose } from "/assets/prose.js";
 import { addsPositions, headWidth } from "/assets/model_facts.js";
+import { alignedFacts, alignedFormula, alignedTable, alignedTitle, alignedValues, openingOf, stageOfAligned, studiedOfAligned, variantOf } from "/assets/story_aligned.js";
 import { aloneFacts } from "/assets/story_alone.js";
 import { loadFacts } from "/assets/story_facts.js";
 import { hasPool, readFacts, readValues, stageOfReading, studiedOfReading } from "/assets/story_read.js";
@@ -59,7 +60,7 @@ export class Story {
     const turn = (this.turns = (this.turns ?? 0) + 1);
     let facts;
     try {
-      facts = await (sentence.isAlone ? aloneFacts : sentence.isReader ? readFacts : loadFacts)(sentence, row);
+      facts = await (sentence.isAlone ? aloneFacts : sentence.isReader ? readFacts : sentence.looksAtItself ? loadFacts : alignedFacts)(sentence, row);
     } finally {
       if (turn === this.turns) this.element.removeAttribute("aria-busy");
     }
@@ -67,6 +68,7 @@ export class Story {
     this.facts = facts;
     this.fillTurn();
     this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers, first: sentence.firstStep, positions: !(sentence.isAlone || sentence.isReader) || addsPositions(sentence.model),
+      ...(sentence.looksAtItself ? {} : { opening: openingOf(sentence.model) }),
       reading: sentence.isReader ? { pool: hasPool(sentence.model), answer: sentence.model.head !== "words" || sentence.answer !== null } : null });
     this.stage.show(facts, this.timeline);
     const found = place ? this.timeline.scenes.findIndex((scene) => scene.name === place.name && (place.word === undefined || scene.step === place.word - 1)) : -1;
@@ -79,7 +81,7 @@ export class Story {
     const values = this.values(scene);
     this.title.textContent = this.titleOf(scene);
     replace(this.caption, prose(t(`story.caption.${scene.name}${this.variant(scene)}`, values)));
-    replace(this.formula, formula(this.formulaName(scene), model, facts.sentence.isAlone ? this.stageOf(scene) : null));
+    replace(this.formula, formula(this.formulaName(scene), model, facts.sentence.isAlone || !facts.sentence.looksAtItself ? this.stageOf(scene) : null));
     replace(this.shape, shapesText(this.stageOf(scene), facts.sentence));
     this.stage.canvas.setAttribute("aria-label", `${this.title.textContent}. ${this.caption.textContent}`);
     replace(this.numbers, this.table(scene));
@@ -91,6 +93,7 @@ export class Story {
   // What the words of a scene depend on.
   variant(scene) {
     const { sentence } = this.facts, { norm_order: order, positions } = sentence.model;
+    if (!sentence.looksAtItself) return variantOf(scene, sentence.model);
     if (scene.name === "around") return `.${order}`;
     if (scene.name === "positions" && positions === "learned") return ".learned";
     if (sentence.isReader) return { layers: ".read", pool: `.${this.pooling()}`, answer: `.${sentence.model.head}` }[scene.name] ?? "";
@@ -105,6 +108,7 @@ export class Story {
 
   titleOf(scene) {
     if (scene.name === "answer") return t(`story.answer${this.variant(scene)}`, this.values(scene));
+    if (!this.facts.sentence.looksAtItself) return alignedTitle(scene, this.facts.sentence.model, this.values(scene));
     const alone = this.facts.sentence.isAlone && ["memory", "first", "end"].includes(scene.name) ? ".alone" : "";
     return t(scene.name === "memory" && !alone ? "story.memory.title" : `story.${scene.name}${alone}`, this.values(scene));
   }
@@ -112,11 +116,13 @@ export class Story {
   stageOf(scene) {
     const { model, isAlone, firstStep } = this.facts.sentence;
     if (this.facts.sentence.isReader) return stageOfReading(scene, model);
+    if (!this.facts.sentence.looksAtItself) return stageOfAligned(scene, model);
     if (isAlone) return stageOfAlone(scene, { layers: model.decoder_layers, first: firstStep });
     return stageOfScene(scene, { encoderLayers: model.encoder_layers, decoderLayers: model.decoder_layers });
   }
 
   formulaName(scene) {
+    if (!this.facts.sentence.looksAtItself) return alignedFormula(scene, this.facts.sentence.model);
     if (this.facts.sentence.isAlone && ["memory", "end"].includes(scene.name)) return scene.name === "end" ? "written" : "cache";
     if (["pool", "answer"].includes(scene.name)) return this.stageOf(scene).kind;
     return { words: "embed", positions: "position", roles: "qkv", ask: "softmax", take: "context", join: "heads", around: "around", layers: "stack", memory: "memory",
@@ -126,6 +132,7 @@ export class Story {
   values(scene) {
     const { facts } = this, { sentence, ask } = facts, { model } = sentence;
     if (sentence.isReader) return readValues(facts);
+    if (!sentence.looksAtItself) return alignedValues(facts, scene);
     const step = scene.step ?? sentence.firstStep, candidates = sentence.candidates.steps[step], inDecoder = sentence.isAlone;
     const d_k = headWidth(model, inDecoder), looked = sentence.isAlone ? sentence.inputLabels.slice(0, step + 1) : sentence.sourceLabels;
     const most = looked.map((label, column) => [meanWeight(facts.crossWeights, step, column), label]).sort((a, b) => b[0] - a[0])[0];
@@ -144,6 +151,10 @@ export class Story {
   table(scene) {
     const { facts } = this, { sentence, ask } = facts;
     const rows = (head, lines) => [el("caption", {}, t("story.numbers")), el("tr", {}, head.map((text) => el("th", { scope: "col" }, text))), lines.map((line) => el("tr", {}, line.map((cell) => el("td", {}, cell))))];
+    if (!sentence.looksAtItself) {
+      const { numbers: [head, ...lines], looked: [other, ...weights] } = alignedTable(facts, scene);
+      return [...rows(head, lines), ...(other ? rows(other, weights).slice(1) : [])];
+    }
     if (scene.name === "answer" && sentence.model.head === "tags") return rows([t("choose.token"), "p"], sentence.taggedWords().map(({ word, tag, probability }) => [`${word}: ${tag}`, percent(probability)]));
     if (scene.name === "answer") return rows([t("choose.token"), "p"], sentence.shares().slice(0, 5).map(({ name, share }) => [name, percent(share)]));
     if (scene.step === undefined) {
@@ -172,7 +183,7 @@ export class Story {
       return this.onStudy(kStudiedAlone[kind](kind === "bars" ? step : Math.min(Math.max(row, sentence.firstStep), sentence.steps - 1)), { row, head: facts.head });
     }
     const isTarget = kind === "decoder" || kind === "target";
-    const wanted = kStudied[kind](isTarget ? Math.min(row, facts.T - 1) : step, facts.sentence.model.decoder_layers);
+    const wanted = !sentence.looksAtItself ? studiedOfAligned({ kind, row: isTarget ? Math.min(row, facts.T - 1) : row }, step, sentence.model) : kStudied[kind](isTarget ? Math.min(row, facts.T - 1) : step, facts.sentence.model.decoder_layers);
     this.player.stop();
     this.onStudy(wanted, { row: isTarget || kind === "bars" ? facts.row : row, head: facts.head });
   }

@@ -10,9 +10,13 @@ const kBars = 5;
 const kFirst = { enter: [0, 0.12], self: [0.12, 0.26], query: [0.26, 0.4], arcs: [0.38, 0.62], output: [0.58, 0.66], bars: [0.64, 0.8], drop: [0.87, 1] };
 const kNext = { enter: [0, 0.16], self: [0.1, 0.3], query: [0.22, 0.38], arcs: [0.34, 0.6], output: [0.54, 0.62], bars: [0.58, 0.76], drop: [0.84, 1] };
 
+/// How far each of these has come in a scene.
+export function timesOf({ scene, part }) {
+  return Object.fromEntries(Object.entries(scene.step ? kNext : kFirst).map(([name, [from, to]]) => [name, phase(part, from, to)]));
+}
+
 function word(stage) {
-  const { scene, part } = stage, times = scene.step ? kNext : kFirst;
-  const at = Object.fromEntries(Object.entries(times).map(([name, [from, to]]) => [name, phase(part, from, to)]));
+  const at = timesOf(stage);
   enter(stage, at);
   selfArcs(stage, at);
   query(stage, at);
@@ -21,8 +25,8 @@ function word(stage) {
   drop(stage, at);
 }
 
-// The last word moves into the decoder's input and becomes a vector.
-function enter({ paint, layout, facts, scene }, at) {
+/// The last word moves into the decoder's input and becomes a vector.
+export function enter({ paint, layout, facts, scene }, at) {
   const { decoder, target } = layout, y = target.y(scene.step);
   paint.outline(decoder.words - 4, y, decoder.wordsWidth + 4, Math.min(target.height, 22), paint.colour.warm, at.enter);
   const width = decoder.strip * at.enter;
@@ -45,8 +49,8 @@ function selfArcs({ paint, layout, facts, scene }, at) {
   paint.box(decoder.words - 4, top, decoder.wordsWidth + 4, bottom - top, { fill: paint.colour.ground, alpha: 0.9 * dark, radius: 4 });
 }
 
-// A half circle at the left of the words, from one row to another.
-function bow(paint, x, y1, y2, { weight, colour, alpha }) {
+/// A half circle at the left of the words, from one row to another.
+export function bow(paint, x, y1, y2, { weight, colour, alpha }) {
   const { context } = paint, reach = Math.min(26, 6 + Math.abs(y2 - y1) * 0.3);
   context.globalAlpha = alpha;
   context.strokeStyle = colour;
@@ -58,8 +62,8 @@ function bow(paint, x, y1, y2, { weight, colour, alpha }) {
   context.globalAlpha = 1;
 }
 
-// The query of the word, all heads of the last layer, goes to the keys on the shelf.
-function query({ paint, layout, facts, scene }, at) {
+/// The query of the word, all heads of the last layer, goes to the keys on the shelf.
+export function query({ paint, layout, facts, scene }, at) {
   if (at.query <= 0 || at.arcs >= 0.5) return;
   const { decoder, shelf, target, source } = layout, { step } = scene;
   const x = mix(decoder.at, shelf.plates + shelf.plateWidth + 4, at.query), width = Math.min(decoder.strip * 0.5, 34);
@@ -76,8 +80,8 @@ export function meanWeight(entry, step, column) {
   return sum / heads;
 }
 
-// Arcs from the source carry the values; each head its colour, each arc as wide as its weight.
-function crossArcs({ paint, layout, facts, scene }, at) {
+/// Arcs from the source carry the values; each head its colour, each arc as wide as its weight.
+export function crossArcs({ paint, layout, facts, scene }, at) {
   if (at.arcs <= 0) return;
   const { decoder, shelf, target, source, labels } = layout, { step } = scene, entry = facts.crossWeights, [heads, rows, columns] = entry.shape;
   const y = target.y(step), from = shelf.plates + shelf.plateWidth, alpha = 0.85 * (1 - 0.7 * at.bars) * (1 - at.drop);
@@ -92,8 +96,8 @@ function crossArcs({ paint, layout, facts, scene }, at) {
   }
 }
 
-// The likeliest pieces; what the search kept besides stands below as ghosts.
-function bars({ paint, layout, facts, scene }, at) {
+/// The likeliest pieces; what the search kept besides stands below as ghosts.
+export function bars({ paint, layout, facts, scene }, at) {
   if (at.bars <= 0) return;
   const area = layout.bars, top = area.top(layout.target.y(scene.step)), candidates = facts.sentence.candidates.steps[scene.step];
   const label = Math.min(72, area.width * 0.42), room = Math.max(area.width - label - 44, 10), fade = at.bars * (1 - 0.8 * at.drop);
@@ -116,8 +120,8 @@ function ghosts({ paint, layout, facts, scene }, area, y, fade) {
     size: 11, width: area.width, colour: ghost.isAhead ? paint.colour.warm : paint.colour.soft, alpha: fade * 0.7 }));
 }
 
-// The winner drops out of the soft-max: up into the translation, and down to the decoder's next input.
-function drop({ paint, layout, facts, scene }, at) {
+/// The winner drops out of the soft-max: up into the translation, and down to the decoder's next input.
+export function drop({ paint, layout, facts, scene }, at) {
   if (at.drop <= 0) return;
   const { decoder, target, margin, header, isNarrow } = layout, area = layout.bars, { step } = scene;
   const candidates = facts.sentence.candidates.steps[step], place = Math.max(candidates.ids.indexOf(candidates.chosen_id), 0);
@@ -128,8 +132,8 @@ function drop({ paint, layout, facts, scene }, at) {
   if (label !== "</s>") paint.text(label, mix(x, headerX, at.drop), mix(y, isNarrow ? 40 : 20, at.drop), { colour: paint.colour.warm, alpha: (1 - at.drop) * 0.8 });
 }
 
-// Ribbons between the words of both sides, and the score.
-function end({ paint, layout, facts, part }) {
+/// Ribbons between the words of both sides, and the score.
+export function end({ paint, layout, facts, part }) {
   const { source, target, decoder, labels } = layout;
   const centre = (rows, pieces, shift) => pieces.reduce((sum, i) => sum + rows.y(i + shift), 0) / pieces.length;
   facts.ribbons.forEach(({ source: from, target: to, weight }, i) => paint.arc(labels.right + 6, centre(source, from, 0), decoder.words - 6, centre(target, to, 1), {

@@ -213,7 +213,7 @@ function memory(stage) {
 
 /// Keys and values of the last decoder layer; the plates of the other layers stand behind.
 export function plates({ paint, layout, facts }, alpha) {
-  const { shelf } = layout, layers = Math.min(facts.sentence.model.decoder_layers, 6);
+  const { shelf } = layout, layers = Math.min(facts.sentence.attentions("cross").length, 6);
   eachRow(layout, (r, y, height) => {
     for (let layer = layers - 1; layer > 0; --layer) paint.outline(shelf.plates + 2 * layer, y - layer, shelf.plateWidth, height, paint.colour.line, alpha);
     const half = shelf.plateWidth / 2;

@@ -6,6 +6,7 @@ import { spell } from "/assets/story_facts.js";
 import { hitAt, makeLayout } from "/assets/story_layout.js";
 import { Paint } from "/assets/story_paint.js";
 import { kReadScenes, readHit, readLayout } from "/assets/story_read.js";
+import { alignedStanding, kAlignedScenes } from "/assets/story_scenes_aligned.js";
 import { kDecoderScenes, meanWeight } from "/assets/story_scenes_decoder.js";
 import { kEncoderScenes, levelStrips, plates } from "/assets/story_scenes_encoder.js";
 import { partAt, phase } from "/assets/story_timeline.js";
@@ -62,7 +63,7 @@ export class StoryStage {
   layoutOf(scene, part) {
     if (this.facts.sentence.isAlone) return this.layoutAlone(scene);
     if (this.facts.sentence.isReader) return this.layoutOfReader();
-    const focus = scene.step !== undefined ? 0 : scene.name === "memory" ? 1 - phase(part, 0, 0.4) : 1;
+    const focus = scene.step !== undefined ? 0 : scene.turns ? 1 - phase(part, 0, 0.4) : 1;
     const make = () => makeLayout(this.width, this.height, this.facts, focus);
     if (focus > 0 && focus < 1) return make();
     if (!this.layouts.has(focus)) this.layouts.set(focus, make());
@@ -107,6 +108,10 @@ export class StoryStage {
     }
     this.sourceWords(stage);
     this.targetWords(stage);
+    if (!facts.sentence.looksAtItself) {
+      alignedStanding(stage);
+      return kAlignedScenes[scene.name](stage);
+    }
     this.standing(stage);
     kScenes[scene.name](stage);
   }
@@ -150,7 +155,7 @@ export class StoryStage {
     if (facts.sentence.isReader) return frame(encoder, true, t("stack"));
     frame(encoder, !inDecoder, t("encoder"));
     frame(decoder, inDecoder, t("decoder"));
-    name(t("story.memory"), shelf.left, decoder.left - shelf.left - 4);
+    name(t(facts.cross ? "story.memory" : "story.bottleneck"), shelf.left, decoder.left - shelf.left - 4);
   }
 
   // Both sentences as text, the second as far as it is written.

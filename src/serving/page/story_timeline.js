@@ -4,7 +4,7 @@
 const kEncoderScenes = [
   { name: "words", seconds: 4, still: 0.95 }, { name: "positions", seconds: 3.5, still: 0.55 }, { name: "roles", seconds: 3, still: 0.98 },
   { name: "ask", seconds: 6, still: 0.97 }, { name: "take", seconds: 3.5, still: 0.55 }, { name: "join", seconds: 2.5, still: 0.45 },
-  { name: "around", seconds: 4, still: 0.62 }, { name: "layers", seconds: 4, still: 0.5 }, { name: "memory", seconds: 3, still: 0.95 },
+  { name: "around", seconds: 4, still: 0.62 }, { name: "layers", seconds: 4, still: 0.5 }, { name: "memory", seconds: 3, still: 0.95, turns: true },
 ];
 const kReadingScenes = [{ name: "pool", seconds: 4, still: 0.95 }, { name: "answer", seconds: 8, still: 0.95 }];
 const kFirst = 9, kEnd = 6, kStill = 0.78;
@@ -17,13 +17,14 @@ export function secondsOfWord(steps) {
 
 /// @param steps  tokens of the translation, the end included, or of what a language model writes;  @param layers  of the
 ///   encoder, or of the model;  @param first  the number of the first step;  @param positions  whether there are vectors
-///   for them;  @param reading  of an encoder: {pool, answer}, whether there are these scenes in the place of steps
-/// @return {scenes: [{name, step, begin, seconds, still}], seconds}
-export function makeTimeline({ steps, layers, first = 0, positions = true, reading = null }) {
+///   for them;  @param reading  of an encoder: {pool, answer}, whether there are these scenes in the place of steps;
+///   @param opening  the scenes before the first step
+/// @return {scenes: [{name, step, begin, seconds, still, turns}], seconds}; in a scene that `turns` the decoder becomes the larger part of the stage
+export function makeTimeline({ steps, layers, first = 0, positions = true, reading = null, opening = kEncoderScenes }) {
   const scenes = [];
   let seconds = 0;
   const add = (scene) => { scenes.push({ ...scene, begin: seconds }); seconds += scene.seconds; };
-  kEncoderScenes.filter(({ name }) => (layers > 1 || name !== "layers") && (positions || name !== "positions") && !(reading && name === "memory")).forEach(add);
+  opening.filter(({ name }) => (layers > 1 || name !== "layers") && (positions || name !== "positions") && !(reading && name === "memory")).forEach(add);
   if (reading) {
     kReadingScenes.filter(({ name }) => reading[name]).forEach(add);
     return { scenes, seconds };

@@ -1,5 +1,7 @@
 // The words of the page in the languages it speaks, and the one that is spoken now.
 import { english } from "/assets/strings_en.js";
+import { alignedEnglish } from "/assets/strings_aligned_en.js";
+import { alignedChinese } from "/assets/strings_aligned_zh.js";
 import { aloneEnglish } from "/assets/strings_alone_en.js";
 import { aloneChinese } from "/assets/strings_alone_zh.js";
 import { compareEnglish } from "/assets/strings_compare_en.js";
@@ -23,8 +25,8 @@ import { writeChinese } from "/assets/strings_write_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
 export const kLanguages = {
-  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish, ...recurrentEnglish, ...convolutionalEnglish },
-  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese, ...recurrentChinese, ...convolutionalChinese },
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish, ...recurrentEnglish, ...convolutionalEnglish, ...alignedEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese, ...recurrentChinese, ...convolutionalChinese, ...alignedChinese },
 };
 
 let spoken = kLanguages.en;

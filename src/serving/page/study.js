@@ -60,7 +60,6 @@ export class Study {
   load(sentence, state) {
     this.sentence = sentence;
     this.stages = makeStages(sentence);
-    this.toStory.hidden = !sentence.looksAtItself;
     Object.assign(this.state, { column: 0, index: 0 }, state);
     const sides = sentence.isAlone ? ["decoder"] : sentence.isReader ? ["encoder"] : ["encoder", "decoder"];
     const embeddings = sides.map((side) => sentence.part({ part: "embedding", path: `${stackOf(sentence.model, side)}embedding` }));
@@ -222,7 +221,6 @@ export class Study {
     this.player.relabel();
     this.stage.setAttribute("aria-label", t("stage.label"));
     this.toStory.textContent = t("study.toStory");
-    this.toStory.hidden = this.sentence ? !this.sentence.looksAtItself : false;
     this.figure.querySelector("summary").textContent = t("study.figure");
     this.render();
   }

@@ -5,6 +5,7 @@ import { el } from "/assets/dom.js";
 import { attends, gatesOf } from "/assets/model_facts.js";
 import { firstRows, someColumns } from "/assets/product.js";
 import { rowOf } from "/assets/sentence.js";
+import { movement } from "/assets/state_math.js";
 import { t } from "/assets/strings.js";
 import { precisionNote } from "/assets/view_attention.js";
 import { mapped, matrixOf, shownRows } from "/assets/view_maps.js";
@@ -50,18 +51,6 @@ export async function cellGatesView(context) {
       isGru && isCandidate ? matrixOf(context, "r", "H", ofGate(cell.gates, 0, width), 1) : null),
     lawful(matrixOf(context, formula, "H", gate, 1), "gate", { function: isCandidate ? "tanh" : "sigmoid", input: firstRows(sums.input_sums, count), state: firstRows(sums.state_sums, count),
       fed: sums.fed_sums ? firstRows(sums.fed_sums, count) : null, reset: isGru && isCandidate ? firstRows(ofGate(cell.gates, 0, width), count) : null, result: firstRows(gate, count) }));
-}
-
-const lengthOf = (values) => Math.sqrt(values.reduce((total, value) => total + value * value, 0));
-
-/// How long the state of each word is, and how far it moved from the state before: {shape: [N, 2], values}.
-export function movement({ state, before }) {
-  const [rows, width] = state.shape, values = [];
-  for (let r = 0; r < rows; ++r) {
-    const now = rowOf(state, r), then = rowOf(before, r);
-    values.push(lengthOf(now), lengthOf(now.map((value, i) => value - then[i])));
-  }
-  return { shape: [rows, 2], values, width };
 }
 
 /// Two bars a word: the length of its state, and the change.

@@ -5,6 +5,7 @@ import { expect, finish, load, near, same } from "./checks.mjs";
 
 const [page] = process.argv.slice(2);
 const compare = await load(join(page, "compare_math.js"));
+const states = await load(join(page, "state_math.js"));
 const watch = await load(join(page, "watch_math.js"));
 
 // --- Models that the view "Look inside" can draw
@@ -42,7 +43,8 @@ same("animal gains, street loses", compare.movement([0.7, 0.1, 0.1, 0.1], [0.2, 
 same("no movement in equal rows", compare.movement([0.7, 0.1, 0.1, 0.1], [0.7, 0.1, 0.1, 0.1], four, texts).strength, 0);
 const turned = compare.movement([0.2, 0.5, 0.1, 0.2], [0.7, 0.1, 0.1, 0.1], four, texts);
 same("exchanged sentences exchange the words", [turned.gain, turned.loss], [1, 0]);
-near("how far vectors lie apart", [compare.apart([3, 4], [3, 4]), compare.apart([3, 4], [-3, -4]), compare.apart([3, 0], [0, 4]), compare.apart([0, 0], [0, 0])], [0, 2, 10 / 7, 0]);
+near("how far vectors lie apart", [states.apart([3, 4], [3, 4]), states.apart([3, 4], [-3, -4]), states.apart([3, 0], [0, 4]), states.apart([0, 0], [0, 0])], [0, 2, 10 / 7, 0]);
+near("lengths and changes of states", states.movement({ state: { shape: [2, 2], values: [3, 4, 0, 0] }, before: { shape: [2, 2], values: [0, 0, 3, 4] } }).values, [5, 5, 0, 5]);
 same("the first difference", [compare.firstDifference([1, 2, 3], [1, 4, 3]), compare.firstDifference([1, 2], [1, 2])], [1, -1]);
 
 // --- A run

@@ -3,6 +3,7 @@ a state is said to have seen are those that change it."""
 import os
 import re
 
+import aligned_story
 import compare_flows
 import formulas
 import rules
@@ -175,7 +176,7 @@ def check_reach(browser, server, kind):
 
 
 def check_panels(browser, server, kind):
-    """The words that the last states have seen; a word is chosen by pointer and keys. No story."""
+    """The words that the last states have seen; a word is chosen by pointer and keys."""
     look(browser, server)
     width, encoder_layers, decoder_layers = KINDS[kind]
     panels = browser.run("[...document.querySelectorAll('.panels h2')].map((node) => node.textContent)")
@@ -192,7 +193,7 @@ def check_panels(browser, server, kind):
         expect(shown["kernel"] == width, f"{kind}: the kernels are {shown['kernel']} wide")
         expect(rows_of(shown["result"]) == reach(shown), f"{kind}, {shown['side']}: what {shown['row']} has seen is {rows_of(shown['result'])}")
     expect(browser.run("document.activeElement?.closest('.reach') !== null"), f"{kind}: the focus is lost")
-    expect(not browser.run("document.querySelector('.to-story').checkVisibility()"), f"{kind}: a story is offered")
+    expect(browser.run("document.querySelector('.to-story').checkVisibility()"), f"{kind}: no way leads to the story")
     blocks = browser.run("[...document.querySelectorAll('.machine .block')].map((node) => node.getAttribute('aria-label'))")
     expect(blocks.count("Convolution, gate") == 2 and blocks.count("Cross-attention") == 1 and blocks.count("Add, × √½") == 2, f"{kind}: the figure has the blocks {blocks}")
     expect(browser.run("document.querySelectorAll('.machine .wire.thin').length") == 2, f"{kind}: a way around a layer is missing")
@@ -249,6 +250,10 @@ def checks(browser, program, output):
         yield f"convolutional, {kind}: panels", lambda kind=kind: check_panels(browser, serve(kind), kind)
         yield f"convolutional, {kind}: two sentences", lambda kind=kind: compare_flows.check_states(
             browser, serve(kind), f"convolutional {kind}", {"states": ({"part": "convolution", "path": f"encoder.layers.{KINDS[kind][1] - 1}"}, "result")}, True)
+        yield f"convolutional, {kind}: story", lambda kind=kind: aligned_story.check_story(browser, serve(kind), f"convolutional {kind}", "convolutional", KINDS[kind][1])
+        yield f"convolutional, {kind}: strips of the story", lambda kind=kind: aligned_story.check_strips(browser, serve(kind), f"convolutional {kind}", "convolutional", KINDS[kind][1])
+        yield f"convolutional, {kind}: drawing of the story", lambda kind=kind: aligned_story.check_drawing(browser, serve(kind), f"convolutional {kind}", "convolutional")
+    yield "convolutional: looks of the story", lambda: aligned_story.check_looks(browser, serve("odd"), output, "convolutional")
     yield "convolutional: steps", lambda: check_steps(browser, serve("odd"))
     yield "convolutional: names, contrast, width", lambda: check_looks(browser, serve("odd"), output)
     for server in servers.values():

@@ -2,16 +2,15 @@
 import math
 import os
 
+import aligned_story
 import compare_flows
 import formulas
 import rules
-from flows import expect, open_stage, quoted
+from flows import expect, look_inside, open_stage, quoted
 from formulas import check_shown, formula, rows_of
 from server import Server, make_recurrent_model
 
 TEXT = "The dog was tired."
-STUDY_IS_THERE = ("document.querySelector('.stage h2') !== null && !document.querySelector('.stage').hasAttribute('aria-busy')"
-                  " && !document.getElementById('view-inside').hasAttribute('aria-busy')")
 WORD = 2
 CELL = ("cellInput", "cellState", "cellGates", "cellNew")
 ATTENTION = ("scores", "softmax", "context")
@@ -63,10 +62,8 @@ formulas.LAWS.update({
 
 
 def look(browser, server):
-    browser.open(server.address + "/#inside")
-    browser.wait(STUDY_IS_THERE)
-    browser.run(f"document.getElementById('inside-text').value = {quoted(TEXT)}; document.querySelector('.ask').requestSubmit()")
-    browser.wait(STUDY_IS_THERE + " && document.querySelector('.stage .quote')?.textContent === " + quoted(TEXT))
+    browser.open(server.address + "/")
+    look_inside(browser, TEXT)
 
 
 def places(kind):
@@ -119,7 +116,7 @@ def check_formulas(browser, server, kind):
 
 
 def check_panels(browser, server, kind):
-    """Alignment, or the one vector in its place, and the states; the numbers are the server's. No story."""
+    """Alignment, or the one vector in its place, and the states; the numbers are the server's."""
     look(browser, server)
     browser.wait("document.querySelectorAll('.panels [aria-busy]').length === 0")
     panels = browser.run("[...document.querySelectorAll('.panels h2')].map((node) => node.textContent)")
@@ -132,7 +129,7 @@ def check_panels(browser, server, kind):
     state = rows_of(answer["parts"][0]["state"])
     for row, length in zip(state, flows[0][0::2]):
         expect(abs(math.sqrt(sum(value * value for value in row)) - length) < 1e-4, f"{kind}: a state is {length} long")
-    expect(not browser.run("document.querySelector('.to-story').checkVisibility()"), f"{kind}: a story is offered")
+    expect(browser.run("document.querySelector('.to-story').checkVisibility()"), f"{kind}: no way leads to the story")
     blocks = browser.run("[...document.querySelectorAll('.machine .block')].map((node) => node.getAttribute('aria-label'))")
     expect("Forward cells" in blocks and "Decoder cells" in blocks and ("Cross-attention" in blocks) == (kind != "none"), f"{kind}: the figure has the blocks {blocks}")
     if kind == "none":
@@ -193,6 +190,12 @@ def checks(browser, program, output):
         yield f"recurrent, {kind}: formulas", lambda kind=kind: check_formulas(browser, serve(kind), kind)
         yield f"recurrent, {kind}: panels", lambda kind=kind: check_panels(browser, serve(kind), kind)
         yield f"recurrent, {kind}: two sentences", lambda kind=kind: check_comparison(browser, serve(kind), kind)
+        story_kind = "none" if kind == "none" else "recurrent"
+        yield f"recurrent, {kind}: story", lambda kind=kind, story_kind=story_kind: aligned_story.check_story(browser, serve(kind), f"recurrent {kind}", story_kind, KINDS[kind][0])
+        yield f"recurrent, {kind}: strips of the story", lambda kind=kind, story_kind=story_kind: aligned_story.check_strips(browser, serve(kind), f"recurrent {kind}", story_kind, KINDS[kind][0])
+        yield f"recurrent, {kind}: drawing of the story", lambda kind=kind, story_kind=story_kind: aligned_story.check_drawing(browser, serve(kind), f"recurrent {kind}", story_kind)
+    yield "recurrent: length of the story", lambda: aligned_story.check_length(browser)
+    yield "recurrent: looks of the story", lambda: aligned_story.check_looks(browser, serve("bahdanau"), output, "recurrent")
     yield "recurrent: steps", lambda: check_steps(browser, serve("bahdanau"))
     yield "recurrent: names, contrast, width", lambda: [check_looks(browser, serve(kind), output, kind) for kind in ("bahdanau", "none")]
     for server in servers.values():

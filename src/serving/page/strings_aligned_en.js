@@ -1,0 +1,20 @@
+// The words of the story of recurrent and convolutional models, in English.
+export const alignedEnglish = {
+  "story.bottleneck": "bottleneck",
+  "story.forward": "Word by word, from the left", "story.caption.forward": "The cells begin with zeros, read “{first}”, then the next piece. Each state of H = {H} numbers is made of the piece and the state before. At “{word}” it is {length} long and moved by {change}, as the bar beside it says.",
+  "story.backward": "And from the right", "story.caption.backward": "Other cells read from the last piece to the first. Side by side, both states of “{word}” know the pieces on both sides of it: C = {C} numbers.",
+  "story.caption.layers.recurrent": "Every further layer reads the pairs of states below it, again from the left and from the right.",
+  "story.caption.layers.convolutional": "Each layer widens what a row depends on by {grow}. After the last one “{word}” has seen {seen} of S = {S} pieces.",
+  "story.summary": "The decoder's beginning", "story.caption.summary.recurrent": "The last state of each direction leaves the encoder: C = {C} numbers, and the decoder's first state is made of them. Attention will go back to every piece.",
+  "story.summary.none": "The bottleneck", "story.caption.summary.none": "This model has no attention. The decoder gets these C = {C} numbers and nothing else of the S = {S} pieces, however long the sentence is.",
+  "story.caption.memory.recurrent": "The S = {S} pairs of states stay. Attention sums them for each piece of the translation, with new weights every time.",
+  "story.window": "Each word with its neighbours", "story.caption.window": "A kernel of {kernel} rows takes “{word}” with its neighbours: {words}. One product makes a value, the other a gate, which says how much of the value goes on. All pieces do this at once.",
+  "story.caption.memory.convolutional": "The encoder is done. A key and a value of each of the S = {S} pieces stay for all {count} layers of the decoder, each of which asks them anew.",
+  "story.caption.first.recurrent": "The decoder reads the start token, and its state asks the memory. “{source}” answers most ({mean}). The softmax over {V} pieces gives “{chosen}” {share}.",
+  "story.caption.first.none": "The decoder reads the start token. All that it knows of the source is in its first state. The softmax over {V} pieces gives “{chosen}” {share}.",
+  "story.caption.first.convolutional": "Each of the {count} layers of the decoder asks the memory, in a colour of its own. “{source}” answers most (mean {mean}). The softmax over {V} pieces gives “{chosen}” {share}.",
+  "story.caption.word.recurrent": "The state passes on to the last piece and holds all that was written. The source answers, “{source}” most ({mean}), and “{chosen}” has {share}. Pale words below are what the search kept besides.",
+  "story.caption.word.none": "The state passes on to the last piece. It alone holds the source and what was written. “{chosen}” has {share}. Pale words below are what the search kept besides.",
+  "story.caption.word.convolutional": "The last piece is read with those in its window. Every layer asks the source, “{source}” answers most (mean {mean}), and “{chosen}” has {share}. Pale words below are what the search kept besides.",
+  "story.caption.end.none": "“{text}” No ribbons join the words, since the decoder looked at none of them. The sum of the log-probabilities is {total}.",
+};

@@ -1,0 +1,20 @@
+// The words of the story of recurrent and convolutional models, in Chinese.
+export const alignedChinese = {
+  "story.bottleneck": "瓶颈",
+  "story.forward": "从左往右，逐词读入", "story.caption.forward": "单元从全 0 开始，读“{first}”，再读下一个片段。每个状态的 H = {H} 个数由这个片段和前一个状态得到。在“{word}”处，状态的长度为 {length}，移动了 {change}，如旁边的条所示。",
+  "story.backward": "再从右往左", "story.caption.backward": "另一组单元从最后一个片段读到第一个。“{word}”的两个状态并排，知道它两边的片段：C = {C} 个数。",
+  "story.caption.layers.recurrent": "后面的每一层读取下一层的一对状态，同样从左往右、从右往左。",
+  "story.caption.layers.convolutional": "每一层使一行所取决于的范围增加 {grow} 行。最后一层之后，“{word}”看到了 S = {S} 个片段中的 {seen} 个。",
+  "story.summary": "解码器的起点", "story.caption.summary.recurrent": "每个方向的最后一个状态离开编码器：C = {C} 个数，解码器的第一个状态由它们得到。注意力还会回到每个片段。",
+  "story.summary.none": "瓶颈", "story.caption.summary.none": "这个模型没有注意力。无论句子多长，解码器对 S = {S} 个片段只得到这 C = {C} 个数。",
+  "story.caption.memory.recurrent": "S = {S} 对状态保留下来。注意力为译文的每个片段用新的权重把它们相加。",
+  "story.window": "每个词与它的邻居", "story.caption.window": "核宽为 {kernel} 的卷积取“{word}”和它的邻居：{words}。一个乘积得到值，另一个得到门，门决定值通过多少。所有片段同时进行。",
+  "story.caption.memory.convolutional": "编码器完成了。S = {S} 个片段各有一个键和一个值，留给解码器的 {count} 层，每层重新发问。",
+  "story.caption.first.recurrent": "解码器读入起始符，它的状态向记忆发问，“{source}”回答得最多（{mean}）。{V} 个片段的 softmax 给“{chosen}” {share}。",
+  "story.caption.first.none": "解码器读入起始符。它对源句所知道的一切都在第一个状态里。{V} 个片段的 softmax 给“{chosen}” {share}。",
+  "story.caption.first.convolutional": "解码器的 {count} 层各自向记忆发问，每层一种颜色，“{source}”回答得最多（平均 {mean}）。{V} 个片段的 softmax 给“{chosen}” {share}。",
+  "story.caption.word.recurrent": "状态传到最后一个片段，其中有已写出的一切。源句作答，“{source}”最多（{mean}），“{chosen}”得到 {share}。下面浅色的词是搜索另外保留的。",
+  "story.caption.word.none": "状态传到最后一个片段，源句和已写出的内容都只在它里面。“{chosen}”得到 {share}。下面浅色的词是搜索另外保留的。",
+  "story.caption.word.convolutional": "最后一个片段与它窗口中的片段一起读入。每层都向源句发问，“{source}”回答得最多（平均 {mean}），“{chosen}”得到 {share}。下面浅色的词是搜索另外保留的。",
+  "story.caption.end.none": "“{text}” 没有连接词的带子，因为解码器没有看任何源词。对数概率之和为 {total}。",
+};
