@@ -3,6 +3,7 @@ import { isAbort, modelCard } from "/assets/api.js";
 import { Comparison } from "/assets/compare.js";
 import { el, isCalm, replace } from "/assets/dom.js";
 import { kExamples } from "/assets/examples.js";
+import { PageError } from "/assets/errors.js";
 import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
 import { panelsOf } from "/assets/panels_recurrent.js";
 import { hashOfScene, parseHash } from "/assets/route.js";
@@ -121,6 +122,7 @@ export class InsideView {
     this.root.setAttribute("aria-busy", "true");
     try {
       const sentence = await Sentence.load(this.request(), abort.signal);
+      this.root.classList.remove("undrawn");
       this.text = this.input.value;
       this.sentence = sentence;
       this.paintDrawn();
@@ -135,6 +137,7 @@ export class InsideView {
     } catch (error) {
       if (isAbort(error)) return;
       this.error.textContent = error.message;
+      this.root.classList.toggle("undrawn", error instanceof PageError); // nothing of this model can be drawn, no comparison either
       this.sentence = null; // what would stand below is of another sentence
       this.showMode();
     } finally {

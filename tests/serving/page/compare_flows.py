@@ -117,6 +117,14 @@ def check_states(browser, server, name, parts, attends):
     browser.wait("location.hash.startsWith('#inside') && document.querySelector('#view-inside > .ask').getClientRects().length > 0")
 
 
+def check_not_offered(browser, server):
+    """Of a decoder that the page does not draw, neither a story nor a comparison is offered, and the reason is said."""
+    browser.open(server.address + "/#inside")
+    browser.wait("document.querySelector('#view-inside > .error')?.textContent.includes('SSRU') && !document.getElementById('view-inside').hasAttribute('aria-busy')")
+    for selector in (".story", ".workshop", ".to-story", ".compare-bar", ".panels"):
+        expect(not browser.run(f"document.querySelector('{selector}').checkVisibility()"), f"{selector} can be seen")
+
+
 def check_looks(browser, server, output):
     for theme in ("light", "dark"):
         browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")

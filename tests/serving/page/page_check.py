@@ -79,6 +79,11 @@ def another_model(browser, arguments, output, kind):
         formulas.check_formulas(browser, "post" if kind == "post" else "pre", is_batch=kind == "batch")
 
 
+def undrawn_model(browser, arguments, output):
+    with Server(arguments.program, make_model(arguments.program, output, "ssru")) as server:
+        compare_flows.check_not_offered(browser, server)
+
+
 def hostile_name(browser, arguments, output):
     """The name of a model's folder is text too."""
     folder = os.path.join(output, "<img src=x onerror=window.ran=1>")
@@ -168,6 +173,8 @@ def main():
         check("laboratory: names, contrast, width, focus", lambda: lab_flows.check_looks(browser, server, arguments.output))
         check("two sentences", lambda: compare_flows.check_comparison(browser, server))
         check("two sentences: names, contrast, width, focus", lambda: compare_flows.check_looks(browser, server, arguments.output))
+        check("a decoder that is not drawn", lambda: undrawn_model(browser, arguments, arguments.output))
+        browser.open(server.address + "/")
         check("a run is watched", lambda: watch_flows.check_watch(browser, arguments.program, arguments.output))
         check("a run is replayed", lambda: watch_flows.check_real_run(browser, arguments.program, arguments.model))
         browser.open(server.address + "/")

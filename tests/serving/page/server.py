@@ -41,6 +41,7 @@ KINDS = {
     "pre": ["--preset", "tiny-prenorm"],
     "post": ["--preset", "tiny", "--norm-order", "post", "--tying", "none", "--activation", "gelu", "--positions", "learned"],
     "batch": ["--preset", "tiny-prenorm", "--norm", "batch"],
+    "ssru": ["--preset", "tiny-prenorm", "--decoder-sublayer", "ssru"],
 }
 
 
