@@ -1,6 +1,6 @@
 // The formulas of convolutional models (docs/convolutional.md): x are rows of the encoder, y rows of the decoder, e and g the
 // words of source and target, r = √½.
-import { bracket, comma, frac, mi, named, root, row, sub, sup, symbol, total } from "/assets/formula_parts.js";
+import { bracket, comma, frac, mi, named, root, row, sub, symbol, total } from "/assets/formula_parts.js";
 import { math } from "/assets/dom.js";
 import { kernelOf } from "/assets/model_facts.js";
 

@@ -140,7 +140,7 @@ def check_strips(browser, server, name, kind, layers):
     browser.open(server.address + "/#inside")
     tell(browser, TEXT)
     browser.run(WATCH)
-    begins, wanted = {scene: (begin, seconds) for scene, begin, seconds in reversed(scenes(browser))}, [one for one in strips_of(kind, layers)]
+    begins, wanted = {scene: (begin, seconds) for scene, begin, seconds in reversed(scenes(browser))}, strips_of(kind, layers)
     answer = server.post("/v1/inspect", {"text": TEXT, "beam_size": 4, "parts": [part for _, _, part, _ in wanted] + [{"part": "weights"}, {"part": "output", "path": "decoder"}]})[1]
 
     def drawn(scene, part):
