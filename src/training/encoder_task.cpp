@@ -9,6 +9,7 @@
 #include "data/vocabulary/word_piece_trainer.h"
 #include "models/model_tensors.h"
 #include "training/batch_fit.h"
+#include "training/task_model.h"
 
 namespace dragoman::training {
 namespace {
@@ -40,9 +41,7 @@ EncoderTask::EncoderTask(const TrainOptions& options, std::string name, EncoderH
   if (head_ != EncoderHead::kNone) {  // vectors are learned from pairs
     check_reads_text(options, name_);
   }
-  base::check_usage(!options.initial_model.empty() || options.model.get_if<EncoderOnlyConfig>() != nullptr,
-                    "train: task {} needs an encoder, the preset {} has a {} model; choose --preset bert-mini", name_,
-                    options.preset, options.model.architecture());
+  check_preset_suits(TaskModel::kEncoder, options);
 }
 
 data::VocabularyPair EncoderTask::learn_vocabularies(const TrainOptions& options,
@@ -106,8 +105,7 @@ std::string EncoderTask::adopt_labels(const std::string& labels) {
 }
 
 models::ModelConfig EncoderTask::shape(const models::ModelConfig& model) const {
-  base::check_usage(model.get_if<EncoderOnlyConfig>() != nullptr,
-                    "train: task {} needs an encoder, --initial-model holds a {} model", name_, model.architecture());
+  check_model_suits(TaskModel::kEncoder, name_, model);
   return model.with<EncoderOnlyConfig>([&](EncoderOnlyConfig& config) {
     config.head = head_;
     config.n_labels = labels_.size();

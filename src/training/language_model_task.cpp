@@ -8,6 +8,7 @@
 #include "data/vocabulary/tokenizer_makers.h"
 #include "training/language_model_validation.h"
 #include "training/running_texts.h"
+#include "training/task_model.h"
 
 namespace dragoman::training {
 namespace {
@@ -34,6 +35,10 @@ class LanguageModelTask : public Task {
     const data::Vocabulary learned =
         options.tokenizer.empty() ? learn(options, notes) : data::Vocabulary::from_file(options.tokenizer);
     return {learned, learned};
+  }
+  models::ModelConfig shape(const models::ModelConfig& model) const override {
+    check_model_suits(TaskModel::kDecoder, "language-model", model);
+    return model;
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
                                            data::Exchange /*exchange*/) override {
@@ -83,6 +88,7 @@ std::unique_ptr<Task> make_language_model_task(const TrainOptions& options) {
   base::check_usage(!options.text.empty(), "train: --text names the text of a language model");
   base::check_usage(options.source.empty() && options.target.empty(),
                     "train: --source and --target are for translation; a language model learns from --text");
+  check_preset_suits(TaskModel::kDecoder, options);
   return std::make_unique<LanguageModelTask>(options);
 }
 

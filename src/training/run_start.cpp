@@ -26,6 +26,7 @@ struct Message {
   models::VocabularyFiles vocabularies;
   std::string initial_config;
   std::string labels;
+  std::string languages = {};  // of the model to start from
 };
 
 // Training could not have begun with a model that `quantize` made.
@@ -70,7 +71,8 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
     notes.push_back(
         fmt::format("starting from the weights, shape and vocabulary of {}", options.initial_model.string()));
     initial_weights = std::move(initial.tensors);
-    return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config), std::move(initial.labels)};
+    return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config), std::move(initial.labels),
+            std::move(initial.languages)};
   }
   const bool counts_pieces = options.vocabulary.type != data::VocabularyOptions::Type::kCharacters;
   const std::string size =
@@ -83,7 +85,8 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
 std::string to_bytes(const Message& message) {
   nlohmann::json tree = {{"vocabularies", nlohmann::json::object()},
                          {"initial_config", message.initial_config},
-                         {"labels", message.labels}};
+                         {"labels", message.labels},
+                         {"languages", message.languages}};
   for (const auto& [name, bytes] : message.vocabularies) {
     tree["vocabularies"][name] = nlohmann::json::binary(Bytes(bytes.begin(), bytes.end()));
   }
@@ -104,6 +107,7 @@ Message from_bytes(const std::string& bytes) {
   Message message;
   message.initial_config = tree.at("initial_config").get<std::string>();
   message.labels = tree.at("labels").get<std::string>();
+  message.languages = tree.at("languages").get<std::string>();
   for (const auto& [name, value] : tree.at("vocabularies").items()) {
     const Bytes& content = value.get_binary();
     message.vocabularies[name] = std::string(content.begin(), content.end());
@@ -135,8 +139,8 @@ RunStart find_run_start(const TrainOptions& options, const Task& task, distribut
   const std::string bytes = processes.leads() ? to_bytes(look_around(options, task, terminal, notes, weights)) : "";
   Message message = from_bytes(processes.broadcast(bytes));
   data::VocabularyPair vocabularies = decoding::load_vocabularies(message.vocabularies, options.model_folder);
-  return {std::move(message.checkpoint), std::move(vocabularies), std::move(message.initial_config),
-          std::move(message.labels), std::move(weights)};
+  return {std::move(message.checkpoint), std::move(vocabularies),      std::move(message.initial_config),
+          std::move(message.labels),     std::move(message.languages), std::move(weights)};
 }
 
 kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint) {

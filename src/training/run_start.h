@@ -20,6 +20,7 @@ struct RunStart {
   data::VocabularyPair vocabularies;     ///< of the checkpoint, of the model to start from, or learned from the text
   std::string initial_config;  ///< config.json of the checkpoint or of TrainOptions::initial_model, else empty
   std::string labels;          ///< labels.json of the checkpoint or of TrainOptions::initial_model, else empty
+  std::string languages;       ///< languages.json of TrainOptions::initial_model of a new run, else empty
   tensor::NamedTensors initial_weights;  ///< of TrainOptions::initial_model, for the leading rank of a new run
 };
 

@@ -34,6 +34,9 @@ class Task {
                                                   std::vector<std::string>& notes) const = 0;
   /// Returns: the text of languages.json; empty where it is not known.
   virtual std::string languages() const { return ""; }
+  /// Takes the languages of the model that a new run starts from, if the text files do not say theirs.
+  /// @param languages  text of languages.json; empty for none.  Returns: what a person should know; empty for nothing
+  virtual std::string adopt_languages(const std::string& /*languages*/) { return ""; }
   /// Returns: the text of labels.json, the names of what the model tells apart; empty where there are none.
   virtual std::string labels() const { return ""; }
   /// Takes the labels of the model that a run starts from or goes on with, if they suit the training text.

@@ -8,6 +8,7 @@
 #include "data/vocabulary/sentinels.h"
 #include "training/pairs_validation.h"
 #include "training/running_texts.h"
+#include "training/task_model.h"
 
 namespace dragoman::training {
 namespace {
@@ -49,6 +50,10 @@ class SpanCorruptionTask : public Task {
   std::string validation_fingerprint() const override { return texts_.validation_fingerprint; }
   data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return learn_joint(options, notes);
+  }
+  models::ModelConfig shape(const models::ModelConfig& model) const override {
+    check_model_suits(TaskModel::kEncoderDecoder, "span-corruption", model);
+    return model;
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
                                            data::Exchange /*exchange*/) override {
@@ -95,6 +100,10 @@ class TextToTextTask : public Task {
   data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return learn_joint(options, notes);
   }
+  models::ModelConfig shape(const models::ModelConfig& model) const override {
+    check_model_suits(TaskModel::kEncoderDecoder, "text-to-text", model);
+    return model;
+  }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
                                            data::Exchange /*exchange*/) override {
     return std::make_unique<data::TabPairs>(std::exchange(training_, {}), vocabularies.target,
@@ -126,6 +135,7 @@ void check_files(const TrainOptions& options) {
                     "train: task {} has one vocabulary for both sides; leave out the flag "
                     "that asks for two",
                     options.task);
+  check_preset_suits(TaskModel::kEncoderDecoder, options);
 }
 
 }  // namespace

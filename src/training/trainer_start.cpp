@@ -112,6 +112,9 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   if (const std::string note = task_->adopt_labels(start.labels); !note.empty()) {
     notes.push_back(note);
   }
+  if (const std::string note = task_->adopt_languages(start.languages); !note.empty()) {
+    notes.push_back(note);
+  }
   options_.precision = precision_of_run(options_, checkpoint);
   options_.model = task_->shape(
       with_rows_for(vocabularies, options_.model, start.initial_config.empty() ? "" : options_.initial_model));

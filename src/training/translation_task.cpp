@@ -1,11 +1,15 @@
 #include "training/translation_task.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "data/encoded_corpus.h"
 #include "models/languages.h"
+#include "models/model_folder.h"
+#include "training/task_model.h"
 #include "training/translation_validation.h"
 #include "training/vocabularies.h"
 
@@ -37,7 +41,26 @@ class TranslationTask : public Task {
   data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return training::learn_vocabularies(options, notes);
   }
+  models::ModelConfig shape(const models::ModelConfig& model) const override {
+    check_model_suits(TaskModel::kEncoderDecoder, "translation", model);
+    return model;
+  }
   std::string languages() const override { return languages_ ? models::languages_json(*languages_) : ""; }
+  // A model of several languages needs texts that begin with its codes; it is not known whether these do.
+  std::string adopt_languages(const std::string& languages) override {
+    if (languages_ || languages.empty()) {
+      return "";
+    }
+    const models::ModelLanguages known = models::languages_from_json(languages, models::kLanguagesName);
+    if (known.has_codes() || known.sources.size() != 1 || known.targets.size() != 1) {
+      return "";
+    }
+    languages_ = known.only_pair();
+    return fmt::format(
+        "the languages stay {} to {}, as the model that the run starts from says; the names of the text files do not "
+        "end in language codes",
+        languages_->source, languages_->target);
+  }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
                                            data::Exchange exchange) override {
     return std::make_unique<data::EncodedCorpus>(std::move(text_), vocabularies.source, vocabularies.target,
@@ -65,10 +88,15 @@ class TranslationTask : public Task {
 }  // namespace
 
 std::unique_ptr<Task> make_translation_task(const TrainOptions& options) {
+  base::check_usage(options.text.empty(),
+                    "train: --text is for language models, text to text and encoders; task {} of the preset {} learns "
+                    "from --source and --target; name another --preset or --task",
+                    options.task, options.preset);
   base::check_usage(!options.source.empty() && !options.target.empty(),
                     "train: --source and --target name the training text");
   base::check_usage(options.valid_source.empty() == options.valid_target.empty(),
                     "train: --valid-source and --valid-target go together");
+  check_preset_suits(TaskModel::kEncoderDecoder, options);
   return std::make_unique<TranslationTask>(options);
 }
 

@@ -1,6 +1,7 @@
 #include "training/vocabularies.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -34,6 +35,15 @@ std::string trim(const std::string& line) {
   const size_t begin = line.find_first_not_of(' ');
   const size_t end = line.find_last_not_of(", ");
   return begin == std::string::npos || end < begin ? "" : line.substr(begin, end - begin + 1);
+}
+
+// "\"dropout\"" of "\"dropout\": 0.1".
+std::string key_of(const std::string& line) {
+  return line.substr(0, line.find(':'));
+}
+
+bool has_key(std::span<const std::string> lines, const std::string& key) {
+  return std::ranges::any_of(lines, [&](const std::string& line) { return key_of(trim(line)) == key; });
 }
 
 }  // namespace
@@ -77,9 +87,17 @@ ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::M
 std::string first_difference(const std::string& before, const std::string& now) {
   const std::vector<std::string> old_lines = base::split_lines(before), new_lines = base::split_lines(now);
   for (size_t line = 0; line < std::min(old_lines.size(), new_lines.size()); ++line) {
-    if (old_lines[line] != new_lines[line]) {
-      return fmt::format("{} is now {}", trim(old_lines[line]), trim(new_lines[line]));
+    if (old_lines[line] == new_lines[line]) {
+      continue;
     }
+    const std::string before_line = trim(old_lines[line]), now_line = trim(new_lines[line]);
+    const bool is_gone = !has_key(std::span(new_lines).subspan(line), key_of(before_line));
+    const bool is_new = !has_key(std::span(old_lines).subspan(line), key_of(now_line));
+    if (is_gone != is_new) {
+      return is_new ? fmt::format("no {} is now {}", key_of(now_line), now_line)
+                    : fmt::format("{} is now no {}", before_line, key_of(before_line));
+    }
+    return fmt::format("{} is now {}", before_line, now_line);
   }
   return "other keys";
 }

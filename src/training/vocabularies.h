@@ -20,6 +20,7 @@ std::string normalization_warning(const std::vector<std::filesystem::path>& targ
 ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::ModelConfig& config);
 
 /// The first line in which two recipe.json texts differ, for an error: "\"dropout\": 0.1 is now \"dropout\": 0.3".
+/// A key that only one of them has: "no \"class_pooling\" is now \"class_pooling\": \"mean\"".
 std::string first_difference(const std::string& before, const std::string& now);
 
 }  // namespace dragoman::training

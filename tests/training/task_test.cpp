@@ -6,9 +6,14 @@
 
 #include <sstream>
 
+#include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
 #include "training/copy_task.h"
+#include "training/presets.h"
+#include "training/task_model.h"
 #include "training/tasks.h"
 #include "training/trainer.h"
 
@@ -60,6 +65,54 @@ TEST(Tasks, AnUnknownOneIsRefused) {
                  "train: task is \"divination\", must be one of translation, language-model, span-corruption, "
                  "text-to-text, masked-language-model, classify, tag, embed");
   }
+}
+
+// A model that reads no source would learn the targets alone, and an encoder has no rows for them.
+TEST(Tasks, APresetOfAnotherKindOfModelIsRefusedBeforeTextIsRead) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> kinds = {
+      {"an encoder and a decoder", {"translation", "span-corruption", "text-to-text"}},
+      {"a decoder without an encoder", {"language-model"}},
+      {"an encoder", {"masked-language-model", "classify", "tag", "embed"}}};
+  const std::vector<std::vector<std::string>> presets = {
+      {"tiny", "gru-mini", "conv-mini", "t5-mini"}, {"gpt-mini", "llama-mini"}, {"bert-mini"}};
+  for (size_t kind = 0; kind < kinds.size(); ++kind) {
+    for (const std::string& task : kinds[kind].second) {
+      for (size_t other = 0; other < presets.size(); ++other) {
+        for (const std::string& preset : presets[other]) {
+          TrainOptions options = preset_options(preset);
+          options.task = task;
+          (task == "translation" ? options.source : options.text) = {"none.txt"};
+          options.target = options.source;
+          const std::string refused = test_support::error_of([&] { make_task(options); });
+          const std::string expected = "train: task " + task + " needs " + kinds[kind].first + ", the preset " + preset;
+          EXPECT_EQ(refused.starts_with(expected), kind != other) << refused;
+          EXPECT_EQ(refused.find("none.txt: cannot open") != std::string::npos, kind == other) << refused;
+        }
+      }
+    }
+  }
+}
+
+TEST(Tasks, AModelToStartFromMustBeOfTheKind) {
+  const std::vector<models::ModelConfig> models = {models::TransformerConfig(), models::DecoderOnlyConfig(),
+                                                   models::EncoderOnlyConfig()};
+  for (size_t needed = 0; needed < models.size(); ++needed) {
+    for (size_t given = 0; given < models.size(); ++given) {
+      const std::string refused =
+          test_support::error_of([&] { check_model_suits(static_cast<TaskModel>(needed), "embed", models[given]); });
+      const std::string architecture(models[given].architecture());
+      EXPECT_EQ(refused.find("--initial-model holds a model of architecture " + architecture) != std::string::npos,
+                needed != given)
+          << refused;
+    }
+  }
+}
+
+TEST(Tasks, TextOfAnotherTaskIsNotIgnored) {
+  TrainOptions options = preset_options("tiny");
+  options.text = {"none.txt"};
+  EXPECT_NE(test_support::error_of([&] { make_task(options); }).find("name another --preset or --task"),
+            std::string::npos);
 }
 
 }  // namespace

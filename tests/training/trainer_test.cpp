@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -21,6 +22,7 @@
 #include "support/compressed.h"
 #include "support/error_of.h"
 #include "training/presets.h"
+#include "training/vocabularies.h"
 
 namespace dragoman::training {
 namespace {
@@ -326,6 +328,55 @@ TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
   std::ofstream(run.target.front(), std::ios::app) << "Noch eine Zeile.\n";
   EXPECT_NE(message_of(run).find("the training text has changed"), std::string::npos) << message_of(run);
+}
+
+TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
+  const std::string pair = "{\"source\": \"en\", \"target\": \"de\"}";
+  train(options("first"), 1);
+  const auto languages_of = [&](const std::string& name) {
+    const std::string text = models::read_model_folder(folder_ / name).languages;
+    return text.empty() ? nlohmann::json() : nlohmann::json::parse(text);
+  };
+  EXPECT_EQ(languages_of("first"), nlohmann::json::parse(pair)) << "by train.en and train.de";
+  TrainOptions tuned = options("tuned");
+  tuned.initial_model = folder_ / "first";
+  for (const char* side : {"en", "de"}) {
+    fs::copy_file(folder_ / "corpus" / ("train." + std::string(side)), folder_ / (std::string(side) + ".txt"));
+  }
+  tuned.source = {folder_ / "en.txt"};
+  tuned.target = {folder_ / "de.txt"};
+  train(tuned, 1);
+  EXPECT_EQ(languages_of("tuned"), nlohmann::json::parse(pair));
+  EXPECT_NE(log_.find("the languages stay en to de"), std::string::npos) << log_;
+  train(tuned, 2);
+  EXPECT_EQ(languages_of("tuned"), nlohmann::json::parse(pair)) << "resumed";
+  TrainOptions back = options("back");
+  back.initial_model = folder_ / "first";
+  std::swap(back.source, back.target);
+  train(back, 1);
+  EXPECT_EQ(languages_of("back"), nlohmann::json::parse("{\"source\": \"de\", \"target\": \"en\"}"))
+      << "the names of the files say more";
+  TrainOptions anew = tuned;
+  anew.initial_model.clear();
+  anew.model_folder = folder_ / "anew";
+  train(anew, 1);
+  EXPECT_EQ(languages_of("anew"), nlohmann::json());
+  models::ModelFiles several = models::read_model_folder(folder_ / "first");
+  several.languages = "{\"sources\": {\"en\": \"eng_Latn\"}, \"targets\": {\"de\": \"deu_Latn\"}}";
+  models::publish_model_folder(folder_ / "several", several);
+  TrainOptions of_several = tuned;
+  of_several.initial_model = folder_ / "several";
+  of_several.model_folder = folder_ / "of_several";
+  train(of_several, 1);
+  EXPECT_EQ(languages_of("of_several"), nlohmann::json()) << "the texts need not begin with its codes";
+}
+
+TEST(FirstDifference, NamesTheKeyThatChangedCameOrWent) {
+  const std::string before = "{\n  \"a\": 1,\n  \"c\": 3\n}";
+  EXPECT_EQ(first_difference(before, "{\n  \"a\": 1,\n  \"c\": 4\n}"), "\"c\": 3 is now \"c\": 4");
+  const std::string more = "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}";
+  EXPECT_EQ(first_difference(before, more), "no \"b\" is now \"b\": 2");
+  EXPECT_EQ(first_difference(more, before), "\"b\": 2 is now no \"b\"");
 }
 
 // Older versions wrote floats as the doubles that they are.
