@@ -98,10 +98,16 @@ void add_evaluate_command(CLI::App& app, Run& run) {
       "dragoman evaluate --hypothesis output.de --reference reference.de\n"
       "dragoman evaluate --metrics accuracy,macro-f1 --hypothesis labels.txt --reference test.tsv");
   begin_group(*command, base::kMostUsed);
-  command->add_option("--hypothesis", arguments->hypothesis, "Translations, one a line; - = standard input")
+  command
+      ->add_option("--hypothesis", arguments->hypothesis,
+                   "Translations, one a line; or what classify, tag or embed wrote; - = standard input")
       ->type_name("FILE")
       ->required();
-  command->add_option("--reference", arguments->references, "Right translations, one a line; may be given repeatedly")
+  command
+      ->add_option(
+          "--reference", arguments->references,
+          "Right translations, one a line, in one file or several; or one file of labels (the first column), of tags "
+          "(a word, a tab and its tag a line), of vectors or of numbers")
       ->type_name("FILE")
       ->required();
   command

@@ -58,15 +58,15 @@ LabelScore label_score(MetricKind kind) {
   }
 }
 
-// What counts of each line. @param right  of vectors: those that are to be found
-std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const Text& right) {
+// What counts of each line. @param other  of vectors: those that are to be found; of tags: what they are compared with
+std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const Text& other) {
   switch (kind) {
     case LineKind::kLabels:
       return labels_of_lines(text.lines);
     case LineKind::kTags:
-      return tags_of_lines(text.lines);
+      return tags_of_text(text, other);
     case LineKind::kVectors:
-      return ranks_of_lines(text.lines, right.lines, text.name, right.name);
+      return ranks_of_lines(text.lines, other.lines, text.name, other.name);
     case LineKind::kNumbers:
       return number_ranks_of_lines(text.lines, text.name);
     default:
@@ -74,12 +74,23 @@ std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const T
   }
 }
 
-std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind, const Text& right) {
+std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind, const Text& other) {
   std::vector<Text> result = texts;
   for (Text& text : result) {
-    text.lines = relevant_lines(text, kind, right);
+    text.lines = relevant_lines(text, kind, other);
   }
   return result;
+}
+
+// A byte order mark is a character for sacreBLEU, and no part of a label, a tag or a number.
+std::vector<Text> without_byte_order_marks(std::vector<Text> texts) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  for (Text& text : texts) {
+    if (!text.lines.empty() && text.lines.front().starts_with(kMark)) {
+      text.lines.front().erase(0, kMark.size());
+    }
+  }
+  return texts;
 }
 
 MetricKind parse_metric(std::string_view name) {
@@ -335,18 +346,17 @@ std::vector<MetricKind> parse_metrics(std::string_view list) {
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options) {
   check_options(options, systems.size());
   const LineKind kind = lines_of(options.metrics.front());
-  if (kind != LineKind::kTranslations) {
-    base::check_usage(references.size() == 1,
-                      "evaluate: labels, tags, vectors and numbers have one reference, {} were given",
-                      references.size());
-    base::check_usage(kind != LineKind::kNumbers || !options.sentence_level,
-                      "sentence-level: spearman needs whole texts; leave out the option");
+  if (kind == LineKind::kTranslations) {
+    return scored(systems, references, options);
   }
-  return kind == LineKind::kTranslations
-             ? scored(systems, references, options)
-             : scored(relevant(systems, kind, references.front()),
-                      kind == LineKind::kVectors ? references : relevant(references, kind, references.front()),
-                      options);
+  base::check_usage(references.size() == 1,
+                    "evaluate: labels, tags, vectors and numbers have one reference, {} were given", references.size());
+  base::check_usage(kind != LineKind::kNumbers || !options.sentence_level,
+                    "sentence-level: spearman needs whole texts; leave out the option");
+  base::check_data(!systems.empty(), "evaluate: no system was given; there must be at least one");
+  const std::vector<Text> said = without_byte_order_marks(systems), right = without_byte_order_marks(references);
+  const std::vector<Text> relevant_of_systems = relevant(said, kind, right.front());
+  return scored(relevant_of_systems, kind == LineKind::kVectors ? right : relevant(right, kind, said.front()), options);
 }
 
 CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options) {

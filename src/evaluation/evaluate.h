@@ -59,7 +59,7 @@ struct EvaluateOptions {
 };
 
 /// Scores translations, labels, tags, vectors or numbers against references. Of labels the first column of a line
-/// counts, of tags what tags_of_lines reads, of numbers the last column; all but translations have one reference.
+/// counts, of tags what tags_of_text reads, of numbers the last column; all but translations have one reference.
 /// @param systems     one system, or a baseline and the systems that are compared with it by paired bootstrap
 /// @param references  at least one
 /// Throws: Error(kBadData) for texts without lines or with unequal line counts, "evaluate: out.de has 999 lines,

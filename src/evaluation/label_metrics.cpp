@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "base/error.h"
 
@@ -50,6 +52,80 @@ double correlation(std::span<const double> sums, size_t labels) {
   const double lines = sums[kLinesColumn];
   const double base = std::sqrt((lines * lines - said_squares) * (lines * lines - true_squares));
   return base > 0.0 ? (sums[kRightColumn] * lines - products) / base : 0.0;
+}
+
+// The tags of each sentence, with blanks between them, and the line where the sentence begins.
+struct Sentences {
+  std::vector<std::string> tags;
+  std::vector<size_t> places;
+};
+
+// One word a line, whose last column is the tag, and an empty line behind each sentence.
+Sentences sentences_of_columns(Lines lines, char separator) {
+  Sentences sentences;
+  bool is_inside = false;
+  for (size_t line = 0; line < lines.size(); ++line) {
+    if (lines[line].empty()) {
+      is_inside = false;
+      continue;
+    }
+    if (!is_inside) {
+      sentences.tags.emplace_back();
+      sentences.places.push_back(line + 1);
+      is_inside = true;
+    }
+    std::string& tags = sentences.tags.back();
+    const size_t last = lines[line].rfind(separator);
+    tags += (tags.empty() ? "" : " ") + lines[line].substr(last == std::string::npos ? 0 : last + 1);
+  }
+  return sentences;
+}
+
+// By columns if a line holds a tab, otherwise as many sentences as lines.
+Sentences sentences_of(Lines lines) {
+  const auto has_tab = [](const std::string& line) { return line.find('\t') != std::string::npos; };
+  if (std::ranges::any_of(lines, has_tab)) {
+    return sentences_of_columns(lines, '\t');
+  }
+  Sentences sentences{{lines.begin(), lines.end()}, std::vector<size_t>(lines.size())};
+  std::iota(sentences.places.begin(), sentences.places.end(), 1);
+  return sentences;
+}
+
+// By columns that blanks separate, as in the files of CoNLL: each line has as many, two or more, and none a tab.
+std::optional<Sentences> sentences_of_blanks(Lines lines) {
+  size_t columns = 0;
+  for (const std::string& line : lines) {
+    const size_t here = split_tags(line).size();
+    columns = columns == 0 ? here : columns;
+    if (line.find('\t') != std::string::npos || here == 1 || (here != 0 && here != columns)) {
+      return std::nullopt;
+    }
+  }
+  return sentences_of_columns(lines, ' ');
+}
+
+bool correspond(const Sentences& some, const Sentences& others) {
+  return std::ranges::equal(
+      some.tags, others.tags, {}, [](const std::string& tags) { return split_tags(tags).size(); },
+      [](const std::string& tags) { return split_tags(tags).size(); });
+}
+
+// Says where two texts begin to differ. Requires: they do not correspond.
+[[noreturn]] void refuse(const std::string& name, const Sentences& said, const std::string& other_name,
+                         const Sentences& others) {
+  for (size_t sentence = 0; sentence < std::min(said.tags.size(), others.tags.size()); ++sentence) {
+    const size_t tags = split_tags(said.tags[sentence]).size(), its = split_tags(others.tags[sentence]).size();
+    base::check_data(tags == its,
+                     "evaluate: {}:{}: the sentence has {} tags (\"{}\"), that of {}:{} has {}; there must be one tag "
+                     "for each word",
+                     name, said.places[sentence], tags, said.tags[sentence].substr(0, 60), other_name,
+                     others.places[sentence], its);
+  }
+  base::fail(base::ErrorKind::kBadData,
+             "evaluate: {} has {} sentences, {} has {}; give the tags of one sentence on each line, or a word, a tab "
+             "and its tag, with an empty line behind each sentence",
+             name, said.tags.size(), other_name, others.tags.size());
 }
 
 // 'B', 'I', 'E', 'S' or 'O', and the type behind the hyphen.
@@ -174,10 +250,8 @@ CountTable TagMetric::count(Lines hypothesis, std::span<const Lines> references)
   CountTable table(hypothesis.size(), 3);  // right, said, true
   for (size_t line = 0; line < hypothesis.size(); ++line) {
     const std::vector<std::string> said = split_tags(hypothesis[line]), right = split_tags(references.front()[line]);
-    base::check_data(said.size() == right.size(),
-                     "evaluate: the hypothesis has {} tags of a sentence (\"{}\"), the reference has {}; there must be "
-                     "one tag for each word",
-                     said.size(), hypothesis[line].substr(0, 60), right.size());
+    base::check_argument(said.size() == right.size(), "evaluate: the hypothesis has {} tags, the reference has {}",
+                         said.size(), right.size());
     const std::span<double> row = table.row(line);
     if (of_spans_) {
       const std::vector<Span> found = spans_of(said), wanted = spans_of(right);
@@ -226,26 +300,20 @@ std::vector<std::string> labels_of_lines(Lines lines) {
   return labels;
 }
 
-std::vector<std::string> tags_of_lines(Lines lines) {
-  const auto has_tab = [](const std::string& line) { return line.find('\t') != std::string::npos; };
-  if (std::ranges::none_of(lines, has_tab)) {
-    return {lines.begin(), lines.end()};
+std::vector<std::string> tags_of_text(const Text& text, const Text& other) {
+  const Sentences by_lines = sentences_of(text.lines), its_lines = sentences_of(other.lines);
+  if (correspond(by_lines, its_lines)) {
+    return by_lines.tags;
   }
-  std::vector<std::string> sentences;
-  bool is_inside = false;
-  for (const std::string& line : lines) {
-    if (line.empty()) {
-      is_inside = false;
-      continue;
-    }
-    if (!is_inside) {
-      sentences.emplace_back();
-      is_inside = true;
-    }
-    const size_t tab = line.rfind('\t');
-    sentences.back() += (sentences.back().empty() ? "" : " ") + line.substr(tab == std::string::npos ? 0 : tab + 1);
+  const std::optional<Sentences> columns = sentences_of_blanks(text.lines);
+  const std::optional<Sentences> its_columns = sentences_of_blanks(other.lines);
+  if (columns && (correspond(*columns, its_lines) || (its_columns && correspond(*columns, *its_columns)))) {
+    return columns->tags;
   }
-  return sentences;
+  if (!its_columns || !correspond(by_lines, *its_columns)) {
+    refuse(text.name, by_lines, other.name, its_lines);
+  }
+  return by_lines.tags;
 }
 
 }  // namespace dragoman::evaluation

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "evaluation/metric.h"
+#include "evaluation/read_text.h"
 
 namespace dragoman::evaluation {
 
@@ -49,7 +50,7 @@ class TagMetric final : public Metric {
   explicit TagMetric(bool of_spans) : of_spans_(of_spans) {}
 
   std::string name() const override { return of_spans_ ? "span-F1" : "tag-accuracy"; }
-  /// Throws: Error(kBadData), "evaluate: line 3: the hypothesis has 7 tags, the reference has 8; ...".
+  /// Requires: as many tags on each line of both, which tags_of_text sees to.
   CountTable count(Lines hypothesis, std::span<const Lines> references) const override;
   double score(std::span<const double> sums) const override;
   double resampled_score(std::span<const float> sums) const override;
@@ -77,7 +78,10 @@ std::vector<Span> spans_of(const std::vector<std::string>& tags);
 std::vector<std::string> labels_of_lines(Lines lines);
 
 /// Returns one line of tags for each sentence. If a line holds a tab, the text has one word a line, whose last column
-/// is the tag, and an empty line behind each sentence; otherwise it is returned as it is.
-std::vector<std::string> tags_of_lines(Lines lines);
+/// is the tag, and an empty line behind each sentence; otherwise each line is a sentence. A text whose sentences are
+/// not those of `other` in this way, but are if blanks separate its columns, as in the files of CoNLL, is read so.
+/// Throws: Error(kBadData), "evaluate: said.tsv:31: the sentence has 27 tags (\"B-NP ...\"), that of test.tsv:31 has
+/// 28; there must be one tag for each word", "evaluate: said.tsv has 4 sentences, test.tsv has 122; ...".
+std::vector<std::string> tags_of_text(const Text& text, const Text& other);
 
 }  // namespace dragoman::evaluation

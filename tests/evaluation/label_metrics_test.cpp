@@ -119,11 +119,39 @@ TEST(Spans, F1CountsWholeSpansAndAccuracyCountsWords) {
 
 TEST(Spans, ColumnsAndLinesAreTheSameText) {
   const Strings columns = {"the\tDT\tB-NP", "cat\tNN\tI-NP", "", "", "runs\tVB\tB-VP", ""};
-  EXPECT_EQ(tags_of_lines(columns), (Strings{"B-NP I-NP", "B-VP"}));
+  EXPECT_EQ(tags_of_text({"said", columns}, {"right", {"O O", "O"}}), (Strings{"B-NP I-NP", "B-VP"}));
   EXPECT_DOUBLE_EQ(score_of(MetricKind::kSpanF1, {"B-NP I-NP", "B-VP"}, columns), 100.0);
-  expect_error(ErrorKind::kBadData, {"3 tags", "\"B-NP I-NP O\"", "the reference has 2"}, [&] {
-    score_of(MetricKind::kSpanF1, {"B-NP I-NP O", "B-VP"}, columns);
+}
+
+TEST(Spans, BlanksMaySeparateColumnsAsInTheFilesOfConll) {
+  const Strings blanks = {"the DT B-NP", "cat NN I-NP", "", "runs VB B-VP", ""};
+  const Strings tabs = {"the\tB-NP", "cat\tI-NP", "", "runs\tB-NP", ""};
+  EXPECT_DOUBLE_EQ(score_of(MetricKind::kTagAccuracy, tabs, blanks), 100.0 * 2 / 3);
+  EXPECT_DOUBLE_EQ(score_of(MetricKind::kTagAccuracy, blanks, tabs), 100.0 * 2 / 3);
+  EXPECT_DOUBLE_EQ(score_of(MetricKind::kTagAccuracy, {"B-NP I-NP", "B-NP"}, blanks), 100.0 * 2 / 3);
+  EXPECT_DOUBLE_EQ(score_of(MetricKind::kTagAccuracy, {"A B", "", "A B"}, {"A B", "", "A C"}), 100.0 * 3 / 4)
+      << "lines that correspond are lines of tags";
+}
+
+TEST(Spans, TextsThatDoNotCorrespondAreRefusedWithThePlace) {
+  const Strings columns = {"the\tB-NP", "cat\tI-NP", "", "", "runs\tB-VP", "now\tO"};
+  expect_error(ErrorKind::kBadData,
+               {"said:1: the sentence has 3 tags (\"B-NP I-NP O\"), that of right:1 has 2", "one tag for each word"},
+               [&] {
+                 score_of(MetricKind::kSpanF1, {"B-NP I-NP O", "B-VP O"}, columns);
+               });
+  expect_error(ErrorKind::kBadData, {"said:2: the sentence has 1 tags (\"B-VP\"), that of right:5 has 2"}, [&] {
+    score_of(MetricKind::kSpanF1, {"B-NP I-NP", "B-VP"}, columns);
   });
+  expect_error(ErrorKind::kBadData, {"said has 1 sentences, right has 2", "an empty line behind each sentence"},
+               [&] { score_of(MetricKind::kSpanF1, {"B-NP I-NP"}, columns); });
+}
+
+TEST(LabelScores, AByteOrderMarkIsNoPartOfALabelATagOrANumber) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(score_of(MetricKind::kAccuracy, {"a", "b"}, {mark + "a\ttext", "b\ttext"}), 100.0);
+  EXPECT_EQ(score_of(MetricKind::kTagAccuracy, {mark + "O O"}, {"O O"}), 100.0);
+  EXPECT_NEAR(score_of(MetricKind::kSpearman, {"1", "2", "3"}, {mark + "5", "6", "7"}), 100.0, 1e-9);
 }
 
 }  // namespace
