@@ -2,7 +2,7 @@
 
     make_types.py STUB FOLDER
 
-_options.py: a type for the options of each call, from the field tables of the library.
+_options.py: a type for the options of each call, from the field tables of the library, and those of formats.
 _dragoman.pyi: the stub that nanobind made, with the types that it leaves open.
 """
 
@@ -19,6 +19,12 @@ TABLES = {
     "EncodeOptions": ("Options of `embed`.", _dragoman.encode_option_rows),
 }
 
+NAMES = {
+    "ImportFormat": ("Models that `import_model` reads.", _dragoman.import_formats),
+    "ExportFormat": ("Models that `export_model` writes.", _dragoman.export_formats),
+    "GgufType": ("Types of the matrices in a file of llama.cpp.", _dragoman.gguf_types),
+}
+
 
 def type_of(kind: str, choices: list[str]) -> str:
     return f"Literal[{', '.join(repr(choice) for choice in choices)}]" if choices else kind
@@ -26,7 +32,7 @@ def type_of(kind: str, choices: list[str]) -> str:
 
 def train_rows() -> list[tuple[str, str, str, list[str], str]]:
     """The options of `train`: of the run, of the shape of any architecture, and those that take a word."""
-    rows = {row[0]: row for row in _dragoman.shape_option_rows()}
+    rows = {row[0]: row for row in reversed(_dragoman.shape_option_rows())}  # those of a Transformer come first
     rows |= {row[0]: row for row in _dragoman.train_option_rows("tiny")}
     name, _, default, choices, text = rows["batch_tokens"]
     rows[name] = (name, 'int | Literal["auto"]', default, choices, text)
@@ -42,6 +48,10 @@ def class_text(name: str, doc: str, rows: list[tuple[str, str, str, list[str], s
     return "\n".join(lines) + "\n"
 
 
+def names_text(name: str, doc: str, names: list[str]) -> str:
+    return f"{name} = {type_of('str', names)}\n{doc!r}\n"
+
+
 def closed(stub: str) -> str:
     """Returns the stub with whole types: dict[str, Any] for dict, PathLike[str] for PathLike."""
     stub = re.sub(r"\bdict\b(?!\[)", "dict[str, typing.Any]", stub)
@@ -54,7 +64,8 @@ def closed(stub: str) -> str:
 
 def main() -> None:
     head = '"""The options of calls. Made from the field tables of the library."""\n\nfrom typing import Literal, TypedDict\n'
-    parts = [class_text(name, doc, rows()) for name, (doc, rows) in TABLES.items()]
+    parts = [names_text(name, doc, names()) for name, (doc, names) in NAMES.items()]
+    parts += [class_text(name, doc, rows()) for name, (doc, rows) in TABLES.items()]
     parts.append(class_text("TrainOptions", "Options of `train`; the defaults named here are those of the preset tiny.", train_rows()))
     stub, folder = Path(sys.argv[1]), Path(sys.argv[2])
     (folder / "_options.py").write_text("\n\n".join([head, *parts]))

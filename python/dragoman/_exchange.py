@@ -1,15 +1,15 @@
 """Models of other programs, in and out."""
 
 from pathlib import Path
-from typing import Literal
 
 from dragoman import _dragoman
 from dragoman._model import Folder, existing_folder
+from dragoman._options import ExportFormat, GgufType, ImportFormat
 from dragoman.errors import AbsentFileError
 
 
 def import_model(
-    format: Literal["hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert"],
+    format: ImportFormat,
     folder: Folder,
     model: Folder,
 ) -> list[str]:
@@ -27,13 +27,13 @@ def import_model(
 
 
 def export_model(
-    format: Literal["hf-marian", "hf-gpt2", "hf-llama", "gguf"],
+    format: ExportFormat,
     model: Folder,
     folder: Folder,
     *,
     source_language: str = "",
     target_language: str = "",
-    gguf_type: Literal["f32", "f16", "q8_0"] = "f16",
+    gguf_type: GgufType = "f16",
 ) -> list[str]:
     """Writes a model as another program reads it.
 

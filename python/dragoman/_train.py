@@ -76,8 +76,8 @@ def train(
     Args:
         preset: recipe to start from; see `preset_names`.
         model: folder for the model.
-        task: what the text means, if not what the preset says: "classify", "tag" or "masked-language-model" of an
-            encoder, "span-corruption" or "text-to-text" of t5-mini.
+        task: what the text means, if not what the preset says: "classify", "tag", "embed" or
+            "masked-language-model" of an encoder, "span-corruption" or "text-to-text" of t5-mini.
         source, target: training text of a translation model, one sentence a line; several files are joined.
         valid_source, valid_target: validation text.
         text, valid_text: of a language model or an encoder.

@@ -121,6 +121,9 @@ Texts export_model(const std::string& format, const std::filesystem::path& model
 void bind_tools(nb::module_& module) {
   bind_evaluation(module);
   bind_vocabulary(module);
+  module.def("import_formats", [] { return base::choices<cli::ImportFormat>(); });
+  module.def("export_formats", [] { return base::choices<cli::ExportFormat>(); });
+  module.def("gguf_types", [] { return base::choices<interop::GgufType>(); });
   module.def("import_model", &import_model, arg("format"), arg("folder"), arg("model"), ReleaseGil());
   module.def("export_model", &export_model, arg("format"), arg("model"), arg("folder"), arg("source_language"),
              arg("target_language"), arg("gguf_type"), ReleaseGil());

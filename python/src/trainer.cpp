@@ -17,7 +17,9 @@
 #include "interrupt.h"
 #include "kernels/cuda/device_name.h"
 #include "models/architectures/architectures.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
 #include "tensor/device_scope.h"
@@ -280,6 +282,8 @@ void bind_trainer(nb::module_& module) {
         append_option_rows(rows, models::TransformerConfig());
         append_option_rows(rows, models::DecoderOnlyConfig());
         append_option_rows(rows, models::RecurrentConfig());
+        append_option_rows(rows, models::ConvolutionalConfig());
+        append_option_rows(rows, models::EncoderOnlyConfig());
         return rows;
       },
       nb::sig("def shape_option_rows() -> list[tuple[str, str, str, list[str], str]]"));

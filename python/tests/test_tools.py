@@ -1,10 +1,11 @@
 import pickle
+from typing import get_args, get_type_hints
 
 import pytest
 import sacrebleu
 
 import dragoman
-from dragoman import evaluate
+from dragoman import _options, evaluate
 from dragoman.errors import AbsentFileError, DataError, UsageError
 
 HYPOTHESES = ["The cat sat on the mat.", "A dog ran away !", "He said 3.5 % is fine."]
@@ -70,3 +71,21 @@ def test_import_and_export(translator_folder, tmp_path, translator):
         dragoman.import_model("hf-marian", tmp_path / "out", tmp_path / "again")
     with pytest.raises(ValueError, match="format is"):
         dragoman.import_model("other", tmp_path / "out", tmp_path / "y")
+
+
+@pytest.mark.parametrize("call, name", [(dragoman.import_model, "format"), (dragoman.export_model, "format"),
+                                        (dragoman.export_model, "gguf_type")])
+def test_types_name_every_format(call, name, translator_folder, tmp_path):
+    accepted = {"format": "other", "model": tmp_path / "m", "folder": translator_folder}
+    if call is dragoman.export_model:
+        accepted = {"format": "gguf", "model": translator_folder, "folder": tmp_path / "m"}
+    with pytest.raises(UsageError) as refused:
+        call(**accepted | {name: "other"})
+    listed = str(refused.value).split("must be one of " if "one of" in str(refused.value) else "must be ")[1]
+    names = listed.split(";")[0].replace(" or ", ", ").split(", ")
+    assert list(get_args(get_type_hints(call)[name])) == names
+
+
+def test_types_of_train_have_the_options_of_every_shape():
+    options = get_type_hints(_options.TrainOptions)
+    assert {"decoder_layers", "layers", "d_hidden", "kernel_width", "segments", "unit_length", "pooling"} <= set(options)
