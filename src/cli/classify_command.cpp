@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
@@ -38,7 +39,11 @@ int classify(const EncoderArguments& arguments) {
       decoding::load_labeler(arguments.model, models::EncoderHead::kClasses, "classify", arguments.precision);
   std::vector<data::TextOrPair> texts;
   for (const std::string& line : read_lines(input_path(arguments))) {
-    texts.push_back(data::text_or_pair(line, fmt::format("{}:{}", arguments.input, texts.size() + 1)));
+    const std::string place = fmt::format("{}:{}", arguments.input, texts.size() + 1);
+    texts.push_back(data::text_or_pair(line, place));
+    base::check_data(texts.back().second.has_value() == texts.front().second.has_value(),
+                     "{}: has {}, the lines before have {}; give pairs on all lines or on none", place,
+                     texts.back().second ? "two texts" : "one text", texts.back().second ? "one" : "two");
   }
   int64_t cut = 0;
   in_portions<data::TextOrPair>(texts, [&](std::span<const data::TextOrPair> some) {
@@ -49,7 +54,9 @@ int classify(const EncoderArguments& arguments) {
     }
   });
   output.finish();
-  warn_of_cut_texts(cut, texts.size(), labeler.model().encoder_config().max_positions);
+  const bool has_pairs = !texts.empty() && texts.front().second.has_value();  // which no window reads
+  warn_of_cut_texts(cut, texts.size(), labeler.model().encoder_config().max_positions,
+                    has_pairs ? "" : kStrideReadsAll);
   return 0;
 }
 

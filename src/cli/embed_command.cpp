@@ -61,7 +61,7 @@ int compare(const EmbedArguments& arguments) {
     }
   });
   output.finish();
-  warn_of_cut_texts(cut, 2 * pairs.size(), encoder.model().encoder_config().max_positions);
+  warn_of_cut_texts(cut, 2 * pairs.size(), encoder.model().encoder_config().max_positions, kStrideReadsAll);
   return 0;
 }
 
@@ -79,7 +79,7 @@ int embed(const EmbedArguments& arguments) {
     }
   });
   output.finish();
-  warn_of_cut_texts(cut, texts.size(), encoder.model().encoder_config().max_positions);
+  warn_of_cut_texts(cut, texts.size(), encoder.model().encoder_config().max_positions, kStrideReadsAll);
   return 0;
 }
 

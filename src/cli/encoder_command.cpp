@@ -24,20 +24,17 @@ void add_encoder_flags(CLI::App& command, EncoderArguments& arguments, const std
 }
 
 void add_stride_flag(CLI::App& command, EncoderArguments& arguments) {
-  begin_group(command, "Long texts");
-  add_field(command, base::field_of(&decoding::EncodeOptions::stride), arguments.encode.stride);
+  add_field(command, base::field_of(&decoding::EncodeOptions::stride), arguments.encode.stride)->group("Long texts");
 }
 
 std::string input_path(const EncoderArguments& arguments) {
   return arguments.input == "-" ? "/dev/stdin" : arguments.input;
 }
 
-void warn_of_cut_texts(int64_t cut, size_t texts, int64_t most_tokens) {
+void warn_of_cut_texts(int64_t cut, size_t texts, int64_t most_tokens, std::string_view advice) {
   if (cut > 0) {
-    say(fmt::format(
-        "warning: {} of {} texts are longer than the model takes ({} tokens) and lost their end; --stride reads "
-        "them in windows\n",
-        cut, texts, most_tokens));
+    say(fmt::format("warning: {} of {} texts are longer than the model takes ({} tokens) and lost their end{}\n", cut,
+                    texts, most_tokens, advice));
   }
 }
 

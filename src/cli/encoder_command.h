@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "decoding/text_encoder.h"
@@ -44,7 +45,10 @@ void in_portions(const std::vector<Item>& items, const std::function<void(std::s
   }
 }
 
+/// Advice of warn_of_cut_texts for commands with --stride.
+inline constexpr std::string_view kStrideReadsAll = "; --stride reads them in windows";
+
 /// Says how many texts lost their end.
-void warn_of_cut_texts(int64_t cut, size_t texts, int64_t most_tokens);
+void warn_of_cut_texts(int64_t cut, size_t texts, int64_t most_tokens, std::string_view advice);
 
 }  // namespace dragoman::cli

@@ -9,6 +9,7 @@
 #include "cli/encoder_command.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
+#include "data/masked_examples.h"
 #include "decoding/text_labeler.h"
 
 namespace dragoman::cli {
@@ -17,6 +18,27 @@ namespace {
 struct FillArguments : EncoderArguments {
   int candidates = 5;
 };
+
+// A piece may be a line break or a tab, which would end the line or the candidate.
+std::string in_one_line(const std::string& piece) {
+  std::string text;
+  for (const char byte : piece) {
+    switch (byte) {
+      case '\n':
+        text += "\\n";
+        break;
+      case '\r':
+        text += "\\r";
+        break;
+      case '\t':
+        text += "\\t";
+        break;
+      default:
+        text += byte;
+    }
+  }
+  return text;
+}
 
 std::string filled_line(const std::string& text, const decoding::FilledMasks& masks, bool json) {
   if (json) {
@@ -34,10 +56,19 @@ std::string filled_line(const std::string& text, const decoding::FilledMasks& ma
   for (const std::vector<decoding::MaskCandidate>& candidates : masks) {
     line += line.empty() ? "" : "\t|\t";
     for (size_t i = 0; i < candidates.size(); ++i) {
-      line += fmt::format("{}{} {:.4f}", i == 0 ? "" : "\t", candidates[i].piece, candidates[i].probability);
+      line +=
+          fmt::format("{}{} {:.4f}", i == 0 ? "" : "\t", in_one_line(candidates[i].piece), candidates[i].probability);
     }
   }
   return line + "\n";
+}
+
+// @param place  of the text, for the error
+data::EncoderInput input_of(const std::string& text, const decoding::TextLabeler& labeler, const std::string& place) {
+  data::EncoderInput input = labeler.masked_input(text);
+  base::check_data(!input.word_rows.empty(), "{}: has no {}{}; write it in place of what is to be guessed", place,
+                   labeler.mask_piece(), input.is_cut ? " in the part that the model can take" : "");
+  return input;
 }
 
 int fill_mask(const FillArguments& arguments) {
@@ -46,13 +77,22 @@ int fill_mask(const FillArguments& arguments) {
   const decoding::TextLabeler labeler =
       decoding::load_labeler(arguments.model, models::EncoderHead::kWords, "fill-mask", arguments.precision);
   const std::vector<std::string> texts = read_lines(input_path(arguments));
+  data::check_has_mask(data::mask_id(labeler.vocabulary()));
+  int64_t cut = 0;
+  size_t line = 0;
   in_portions<std::string>(texts, [&](std::span<const std::string> some) {
-    const std::vector<decoding::FilledMasks> filled = labeler.fill(some, arguments.candidates, arguments.encode);
+    std::vector<data::EncoderInput> inputs;
+    for (const std::string& text : some) {
+      inputs.push_back(input_of(text, labeler, fmt::format("{}:{}", arguments.input, ++line)));
+      cut += inputs.back().is_cut ? 1 : 0;
+    }
+    const std::vector<decoding::FilledMasks> filled = labeler.fill(inputs, arguments.candidates, arguments.encode);
     for (size_t i = 0; i < some.size(); ++i) {
       output.write(filled_line(some[i], filled[i], arguments.json));
     }
   });
   output.finish();
+  warn_of_cut_texts(cut, texts.size(), labeler.model().encoder_config().max_positions, "");
   return 0;
 }
 

@@ -80,10 +80,10 @@ void add_tag_command(CLI::App& app, Run& run) {
   add_encoder_flags(*command, *arguments,
                     "Sentences, one a line, in words with blanks between them; - = standard input",
                     "File for the tags, those of a line with blanks between them; - = standard output");
-  add_stride_flag(*command, *arguments);
   command->add_flag("--columns", arguments->columns,
                     "Input and output have one word a line and an empty line behind each sentence: the first column of "
                     "the input is the word, the output has the word, a tab and its tag");
+  add_stride_flag(*command, *arguments);
   command->callback([arguments, &run] {
     base::check_fields(arguments->encode);
     run = [arguments] { return tag(*arguments); };

@@ -225,7 +225,12 @@ std::vector<FilledMasks> TextLabeler::fill(std::span<const std::string> texts, i
                      "fill-mask: text {} has no {}{}; write it in place of what is to be guessed", inputs.size(),
                      mask_piece(), input.is_cut ? " in the part that the model can take" : "");
   }
-  std::vector<FilledMasks> filled(texts.size());
+  return fill(inputs, most, options);
+}
+
+std::vector<FilledMasks> TextLabeler::fill(const std::vector<EncoderInput>& inputs, int most,
+                                           const EncodeOptions& options) const {
+  std::vector<FilledMasks> filled(inputs.size());
   run_all(*model_, inputs, options, [&](size_t input, std::span<const float> logits) {
     filled[input] = candidates_of(logits, inputs[input].word_rows.size(), most);
   });

@@ -73,6 +73,9 @@ class TextLabeler {
   /// Returns the `most` best pieces for each mask token in each text. What is longer than the model takes is cut.
   /// Requires: a head for words. Throws: Error(kBadData), "fill-mask: text 3 has no [MASK]; ...".
   std::vector<FilledMasks> fill(std::span<const std::string> texts, int most, const EncodeOptions& options = {}) const;
+  /// The same for inputs of masked_input. Requires: each has a mask.
+  std::vector<FilledMasks> fill(const std::vector<data::EncoderInput>& inputs, int most,
+                                const EncodeOptions& options = {}) const;
 
   /// What `fill` and `tag` do before and behind logits_batch, for one input.
   /// Returns: the input of a text, whose `word_rows` are those of its mask pieces; none if it has no mask.

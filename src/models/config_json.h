@@ -24,10 +24,12 @@ Config read_config(std::string_view text, std::string_view file_name, const std:
   const base::JsonFields fields(tree, std::string(file_name));
   std::vector<std::string> known = base::names_of_fields<Config>(kEveryField);
   known.emplace_back(kArchitectureKey);
+  if (tree.contains(kArchitectureKey)) {  // keys of another architecture would be unknown ones
+    base::check_data(fields.text(kArchitectureKey) == Config::kArchitecture,
+                     "{}: architecture is \"{}\", must be \"{}\"", file_name, fields.text(kArchitectureKey),
+                     Config::kArchitecture);
+  }
   fields.check_known(known);
-  base::check_data(fields.text(kArchitectureKey) == Config::kArchitecture,
-                   "{}: architecture is \"{}\", this program knows \"{}\"", file_name, fields.text(kArchitectureKey),
-                   Config::kArchitecture);
   for (const std::string& key : known) {
     if (std::ranges::find(optional, key) == optional.end()) {
       static_cast<void>(fields.value(key));

@@ -143,10 +143,16 @@ std::string config_lines(const json& config) {
   return text;
 }
 
+// A part that not every folder has.
+std::string optional_part(const json& tree, const char* name) {
+  return tree.contains(name) ? fmt::format("\n{}\n{}", name, config_lines(tree[name])) : "";
+}
+
 std::string as_text(const json& tree) {
-  const std::string decoding = tree.contains("decoding") ? "\ndecoding\n" + config_lines(tree["decoding"]) : "";
+  const std::string optional_parts =
+      optional_part(tree, "decoding") + optional_part(tree, "languages") + optional_part(tree, "labels");
   return fmt::format("{}\n\nconfiguration\n{}{}\ntensors\n{}\nfiles\n{}\n{} parameters in {} tensors of {}; {}\n",
-                     tree["folder"].get_ref<const std::string&>(), config_lines(tree["config"]), decoding,
+                     tree["folder"].get_ref<const std::string&>(), config_lines(tree["config"]), optional_parts,
                      tensor_lines(tree["tensors"]), file_lines(tree["files"]),
                      with_separators(tree["parameters"].get<int64_t>()), tree["tensors"].size(),
                      tree["precision"].get_ref<const std::string&>(),

@@ -53,7 +53,7 @@ TEST_F(LabelledFiles, TextsAndPairsAreRead) {
   EXPECT_EQ(texts[1].text.first,
             "b\xC2\xA0"
             "b");
-  EXPECT_EQ(texts[1].place, "t.tsv:2");
+  EXPECT_EQ(texts[1].place, (folder_.path() / "t.tsv").string() + ":2") << "two folders may hold the same name";
   EXPECT_EQ(read_labelled_texts(file("x\ta\tb\n"))[0].text.second, "b");
 }
 
@@ -82,7 +82,7 @@ TEST_F(LabelledFiles, TaggedWordsAreRead) {
     ASSERT_EQ(sentences.size(), 2U);
     EXPECT_EQ(sentences[0].words, (std::vector<std::string>{"the", "cat"}));
     EXPECT_EQ(sentences[0].tags, (std::vector<std::string>{"B-NP", "I-NP"}));
-    EXPECT_EQ(sentences[1].place, "t.tsv:5");
+    EXPECT_EQ(sentences[1].place, (folder_.path() / "t.tsv").string() + ":5");
   }
   EXPECT_EQ(read_tagged_words(file("the\ncat\n"), false)[0].words.size(), 2U);
   expect_error(ErrorKind::kBadData, {"t.tsv:2: has 1 column, must be a word and its tag"},

@@ -63,8 +63,17 @@ TEST_F(EncoderCommands, ATextIsClassifiedAndTheAnswerScored) {
   EXPECT_NE(outcome.out.find("100.00"), std::string::npos) << outcome.out;
   program_.write("bad", "the cat\t\n");
   expect_failure(program_.run("classify --model classify --input bad"), 65, {"bad:1: the second text is empty"});
+  program_.write("bad", "the cat\tthe dog\nthe cat\n");
+  expect_failure(program_.run("classify --model classify --input bad"), 65,
+                 {"bad:2: has one text, the lines before have two; give pairs on all lines or on none"});
+  program_.write("bad", "the cat\nthe cat\tthe dog\n");
+  expect_failure(program_.run("classify --model classify --input bad"), 65, {"bad:2: has two texts"});
   expect_failure(program_.run("tag --model classify --input in"), 2, {"head classes", "tag needs tags"});
   expect_failure(program_.run("fill-mask --model classify --input in"), 2, {"--task masked-language-model"});
+  for (const char* format : {"hf-marian", "hf-t5", "hf-m2m100", "hf-mbart", "hf-bart"}) {
+    expect_failure(program_.run(fmt::format("export --to {} other --model classify", format)), 65,
+                   {"classify/config.json: architecture is \"encoder-only\", must be \"transformer\""});
+  }
   EXPECT_EQ(json::parse(program_.run("inspect --model classify --json").out)["labels"]["labels"], json({"0", "1"}));
 }
 
@@ -79,6 +88,11 @@ TEST_F(EncoderCommands, WordsAreTaggedInLinesAndInColumns) {
   outcome = program_.run("evaluate --metrics span-f1,tag-accuracy --hypothesis said.tsv --reference tags.tsv");
   EXPECT_NE(outcome.out.find("span-F1"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.out.find("100.00"), std::string::npos) << outcome.out;
+  std::string blanks = program_.read("tags.tsv");
+  std::ranges::replace(blanks, '\t', ' ');
+  program_.write("conll.txt", blanks);
+  outcome = program_.run("evaluate --metrics span-f1 --hypothesis said.tsv --reference conll.txt");
+  EXPECT_NE(outcome.out.find("100.00"), std::string::npos) << outcome.out << outcome.err;
   outcome = program_.run("tag --model tag --input in --json");
   EXPECT_EQ(json::parse(outcome.out.substr(0, outcome.out.find('\n')))["tags"].size(), 3U);
 }
@@ -91,7 +105,27 @@ TEST_F(EncoderCommands, MasksAreFilledAndTheEncoderIsFineTuned) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out.substr(0, 4), "the ") << outcome.out;
   program_.write("bad", "the cat\n");
-  expect_failure(program_.run("fill-mask --model masked-language-model --input bad"), 65, {"text 1 has no [MASK]"});
+  expect_failure(program_.run("fill-mask --model masked-language-model --input bad"), 65,
+                 {"bad:1: has no [MASK]; write it in place"});
+  std::string many;
+  for (int line = 0; line < 4200; ++line) {
+    many += line == 4150 ? "the cat\n" : "[MASK] cat\n";
+  }
+  program_.write("bad", many);
+  expect_failure(program_.run("fill-mask --model masked-language-model --input bad"), 65, {"bad:4151: has no [MASK]"});
+  std::string cats;
+  for (int i = 0; i < 40; ++i) {
+    cats += " the cat sleeps";
+  }
+  program_.write("long", "[MASK] cat sleeps" + cats + " [MASK]\n[MASK] cat\n");
+  outcome = program_.run("fill-mask --model masked-language-model --input long --json");
+  EXPECT_NE(outcome.err.find("1 of 2 texts are longer than the model takes (32 tokens) and lost their end\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out.substr(0, outcome.out.find('\n')))["masks"].size(), 1U);
+  program_.write("bad", cats + " [MASK]\n");
+  expect_failure(program_.run("fill-mask --model masked-language-model --input bad"), 65,
+                 {"bad:1: has no [MASK] in the part that the model can take"});
   outcome = train("classify", "classes.tsv", "--initial-model masked-language-model");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }

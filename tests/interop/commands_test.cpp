@@ -53,10 +53,26 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   EXPECT_EQ(program_.read("back/target.spm"), program_.read("hf/target.spm"));
 }
 
+TEST_F(Commands, EachTextHasOneLineOfCandidatesWhateverThePiecesAre) {
+  const fs::path folder = fs::path(DRAGOMAN_ENCODER_FOLDERS) / "roberta_words";
+  Outcome outcome = program_.run("import --from hf-roberta " + folder.string() + " --model m");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  program_.write("in", "the <mask> cat\n");
+  outcome = program_.run("fill-mask --model m --input in --candidates 1000");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1);
+  EXPECT_EQ(std::ranges::count(outcome.out, '\r'), 0);
+  const json line = json::parse(program_.run("fill-mask --model m --input in --candidates 1000 --json").out);
+  EXPECT_EQ(std::ranges::count(outcome.out, '\t') + 1, static_cast<std::ptrdiff_t>(line["masks"][0].size()));
+  EXPECT_NE(outcome.out.find("\t\\n 0."), std::string::npos) << "the vocabulary has each byte";
+}
+
 TEST_F(Commands, AModelOfSeveralLanguagesTranslatesBetweenThoseThatAreAskedFor) {
   const fs::path folder = fs::path(DRAGOMAN_M2M100_FOLDERS) / "nllb";
   Outcome outcome = program_.run("import --from hf-m2m100 " + folder.string() + " --model m");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(program_.run("inspect --model m").out.find("fra_Latn"), std::string::npos)
+      << "errors say that inspect lists the languages";
   program_.write("in", "the cat sleeps\n");
   const std::string translate = "translate --model m --input in --json ";
   outcome = program_.run(translate + "--source-language EN --target-language fra_Latn");

@@ -18,7 +18,7 @@ void for_each_line(const std::vector<std::filesystem::path>& files, Use use, End
   for (const std::filesystem::path& file : files) {
     LineReader reader(file);
     for (std::string line; reader.next(line);) {
-      use(line, fmt::format("{}:{}", file.filename().string(), reader.lines_read()));
+      use(line, fmt::format("{}:{}", file.string(), reader.lines_read()));
     }
     end_file();
   }

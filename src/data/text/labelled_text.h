@@ -18,7 +18,7 @@ struct TextOrPair {
 struct LabelledText {
   std::string label;
   TextOrPair text;
-  std::string place;  ///< "train.tsv:17"
+  std::string place;  ///< "data/train.tsv:17"
 };
 
 /// A sentence in words, with a tag for each; `tags` is empty where there are none.

@@ -66,7 +66,8 @@ void DecoderOnlyConfig::fields(Visit&& visit) {
   using base::Field;
   using C = DecoderOnlyConfig;
   constexpr base::Range kDropout = {0.0, 0.95};
-  visit(Field("layers", &C::layers, "Layers of a decoder without an encoder", {1, 512}));
+  visit(Field("layers", &C::layers, "Layers of a decoder without an encoder, or of an encoder without a decoder",
+              {1, 512}));
   visit(Field("d_model", &C::d_model, "Width of the model", {1, 65'536}));
   visit(Field("d_ff", &C::d_ff, "Width of the feed-forward", {1, 262'144}));
   visit(Field("n_heads", &C::n_heads, "Attention heads; divides --d-model", {1, 1024}));
