@@ -43,8 +43,9 @@ std::string_view preset_for(TaskModel kind, std::string_view task) {
 
 void check_preset_suits(TaskModel needed, const TrainOptions& options) {
   base::check_usage(!options.initial_model.empty() || kind_of(options.model) == needed,
-                    "train: task {} needs {}, the preset {} has a model of architecture {}; choose --preset {}", options.task,
-                    words_of(needed), options.preset, options.model.architecture(), preset_for(needed, options.task));
+                    "train: task {} needs {}, the preset {} has a model of architecture {}; choose --preset {}",
+                    options.task, words_of(needed), options.preset, options.model.architecture(),
+                    preset_for(needed, options.task));
 }
 
 void check_model_suits(TaskModel needed, std::string_view task, const models::ModelConfig& model) {
