@@ -221,9 +221,9 @@ class PyTorch:
         sentences = self.sentences()
         job = {
             "shape": {
+                "encoder_layers": sizes.get("layers"),
+                "decoder_layers": sizes.get("layers"),
                 **sizes,
-                "encoder_layers": sizes["layers"],
-                "decoder_layers": sizes["layers"],
                 "dropout": 0.1,
                 "max_length": sentences.pop("longest"),
             },
