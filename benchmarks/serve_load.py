@@ -104,6 +104,7 @@ class Connection(asyncio.Protocol):
         body = self.buffer[end + 4 : end + 4 + length]
         extra = self.buffer[end + 4 + length :]
         self.buffer = b""
+        self.closed = self.closed or b"connection: close" in head.lower()  # after the last request that it may carry
         if self.answer is not None and not self.answer.done():
             # Bytes behind the answer would be a second one.
             self.answer.set_result((int(head[9:12]) if not extra else -1, body))
@@ -366,7 +367,7 @@ class OpenLoop:
         """lines: what is asked for in turn"""
         self.port, self.kind, self.texts = port, kind, kind.texts(lines, len(lines))
         self.idle = []
-        self.good, self.refused, self.other, self.elapsed = [], [], 0, 0.0
+        self.good, self.refused, self.other, self.elapsed = [], [], collections.Counter(), 0.0
 
     async def one(self, data, due):
         while self.idle and self.idle[-1].closed:  # the server closes idle ones
@@ -379,12 +380,12 @@ class OpenLoop:
         elif status == 503:
             self.refused.append(seconds)
         else:
-            self.other += 1
+            self.other[status] += 1
         if not connection.closed:
             self.idle.append(connection)
 
     async def run(self, rate, seconds):
-        self.good, self.refused, self.other = [], [], 0
+        self.good, self.refused, self.other = [], [], collections.Counter()
         tasks = set()
         begin = time.monotonic()
         for i in range(int(rate * seconds)):
@@ -443,11 +444,11 @@ async def overload(arguments, kind, lines):
         print(f"capacity: {capacity:.1f} requests/s of one text; {server.memory_mb():.0f} MB", flush=True)
         for factor in (0.5, 1.0, 2.0, 4.0):
             sent = await loop.run(factor * capacity, arguments.seconds)
-            total = len(loop.good) + len(loop.refused) + loop.other
+            total = len(loop.good) + len(loop.refused) + loop.other.total()
             print(
                 f"{factor} C = {total / sent:.1f}/s: good {len(loop.good) / loop.elapsed:.1f}/s ({len(loop.good) / loop.elapsed / capacity:.2f} C), "
                 f"{one_line(loop.good)}; refused {len(loop.refused) / total:.1%}, {one_line(loop.refused)}; "
-                f"other {loop.other}; {server.memory_mb():.0f} MB",
+                f"other {dict(loop.other) or 0}; {server.memory_mb():.0f} MB",
                 flush=True,
             )
         begin = time.monotonic()
