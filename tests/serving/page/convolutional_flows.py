@@ -1,16 +1,14 @@
 """Look inside of convolutional models: the study is recomputed from what it shows, its numbers are the server's, and the words that
 a state is said to have seen are those that change it."""
-import os
 import re
 
 import aligned_story
 import compare_flows
 import formulas
-import rules
 from flows import expect, open_stage, quoted
 from formulas import check_shown, rows_of
-from recurrent_flows import TEXT, WORD, by_element, look, sigmoid
-from server import Server, make_convolutional_model
+from recurrent_flows import TEXT, WORD, by_element, check_block, check_places, look, sigmoid, walk
+from server import Server, Servers, make_convolutional_model
 
 KINDS = {"odd": (3, 2, 2), "even": (4, 1, 2)}  # width of the kernels, layers of the encoder, of the decoder
 CONVOLUTION = ("window", "convolve", "glu")
@@ -200,49 +198,18 @@ def check_panels(browser, server, kind):
 
 
 def check_steps(browser, server):
-    """The player goes from word to word, and blocks of the figure open their stages."""
-    look(browser, server)
-    place = lambda: browser.run("document.querySelector('.place').textContent")
-    for _ in range(4):
-        before = place()
-        browser.run("[...document.querySelectorAll('.player button')].find((node) => node.getAttribute('aria-label') === 'One word on').click()")
-        browser.wait(f"document.querySelector('.place').textContent !== {quoted(before)} && !document.querySelector('.stage').hasAttribute('aria-busy')")
-    expect("piece" in place(), f"the steps go to {place()!r}")
+    walk(browser, server, 4)
     for block, hash in (("Convolution, gate", "#inside/encoder/1/window"), ("Keys and values", "#inside/encoder/convKeys"), ("Cross-attention", "#inside/decoder/1/cross/")):
-        browser.run(f"[...document.querySelectorAll('.machine .block')].find((node) => node.getAttribute('aria-label') === {quoted(block)}).dispatchEvent(new Event('click'))")
-        browser.wait(f"location.hash.startsWith({quoted(hash)})")
+        check_block(browser, block, hash)
 
 
 def check_looks(browser, server, output):
-    for theme, language in (("light", "en"), ("dark", "zh")):
-        browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
-        for width, height in ((1280, 900), (390, 844)):
-            browser.size(width, height)
-            look(browser, server)
-            if browser.run("document.documentElement.lang").startswith("zh") != (language == "zh"):
-                browser.run("document.getElementById('language').click()")
-            for place in ("encoder/1/window", "encoder/2/reach", f"decoder/1/glu/word/{WORD}", f"decoder/1/convQuery/word/{WORD}", f"decoder/2/cross/word/{WORD}", f"decoder/2/reach/word/{WORD}"):
-                open_stage(browser, place)
-                browser.wait_until_still()
-                name = f"convolutional-{place.replace('/', '-')}-{width}-{theme}"
-                browser.picture(os.path.join(output, f"{name}.png"))
-                rules.check_page(browser, name)
-                rules.check_text_size(browser, name)
-                if (theme, width, place) == ("light", 1280, "encoder/1/window"):
-                    rules.check_focus_order(browser, name)
-    browser.run("document.getElementById('language').click()")
-    browser.prefer(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
-    browser.size(1280, 900)
+    check_places(browser, server, output, "convolutional", ("encoder/1/window", "encoder/2/reach", f"decoder/1/glu/word/{WORD}", f"decoder/1/convQuery/word/{WORD}",
+                                                            f"decoder/2/cross/word/{WORD}", f"decoder/2/reach/word/{WORD}"))
 
 
 def checks(browser, program, output):
-    servers = {}
-
-    def serve(kind):
-        if kind not in servers:
-            servers[kind] = Server(program, make_convolutional_model(program, output, kind))
-        return servers[kind]
-
+    serve = Servers(lambda kind: Server(program, make_convolutional_model(program, output, kind)))
     for kind in KINDS:
         yield f"convolutional, {kind}: formulas", lambda kind=kind: check_formulas(browser, serve(kind), kind)
         yield f"convolutional, {kind}: numbers", lambda kind=kind: check_numbers(browser, serve(kind), kind)
@@ -256,5 +223,4 @@ def checks(browser, program, output):
     yield "convolutional: looks of the story", lambda: aligned_story.check_looks(browser, serve("odd"), output, "convolutional")
     yield "convolutional: steps", lambda: check_steps(browser, serve("odd"))
     yield "convolutional: names, contrast, width", lambda: check_looks(browser, serve("odd"), output)
-    for server in servers.values():
-        server.close()
+    serve.close()

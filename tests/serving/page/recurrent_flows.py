@@ -8,7 +8,7 @@ import formulas
 import rules
 from flows import expect, look_inside, open_stage, quoted
 from formulas import check_shown, formula, rows_of
-from server import Server, make_recurrent_model
+from server import Server, Servers, make_recurrent_model
 
 TEXT = "The dog was tired."
 WORD = 2
@@ -144,20 +144,30 @@ def check_comparison(browser, server, kind):
     compare_flows.check_states(browser, server, f"recurrent {kind}", {way: ({"part": "cell", "path": f"{last}.{way}"}, "state") for way in ("forward", "backward")}, kind != "none")
 
 
-def check_steps(browser, server):
-    """The player goes from word to word, and a block of the figure opens its stage."""
+def walk(browser, server, words):
+    """The player goes from word to word, into the translation."""
     look(browser, server)
     place = lambda: browser.run("document.querySelector('.place').textContent")
-    for _ in range(5):
+    for _ in range(words):
         before = place()
         browser.run("[...document.querySelectorAll('.player button')].find((node) => node.getAttribute('aria-label') === 'One word on').click()")
         browser.wait(f"document.querySelector('.place').textContent !== {quoted(before)} && !document.querySelector('.stage').hasAttribute('aria-busy')")
     expect("piece" in place(), f"the steps go to {place()!r}")
-    browser.run("[...document.querySelectorAll('.machine .block')].find((node) => node.getAttribute('aria-label') === 'Backward cells').dispatchEvent(new Event('click'))")
-    browser.wait("location.hash.startsWith('#inside/encoder/1/backward/')")
 
 
-def check_looks(browser, server, output, kind):
+def check_block(browser, block, hash):
+    """A block of the figure opens its stage."""
+    browser.run(f"[...document.querySelectorAll('.machine .block')].find((node) => node.getAttribute('aria-label') === {quoted(block)}).dispatchEvent(new Event('click'))")
+    browser.wait(f"location.hash.startsWith({quoted(hash)})")
+
+
+def check_steps(browser, server):
+    walk(browser, server, 5)
+    check_block(browser, "Backward cells", "#inside/encoder/1/backward/")
+
+
+def check_places(browser, server, output, name, places):
+    """Stages in both themes, each in another language, on a desk and on a phone."""
     for theme, language in (("light", "en"), ("dark", "zh")):
         browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
         for width, height in ((1280, 900), (390, 844)):
@@ -165,27 +175,27 @@ def check_looks(browser, server, output, kind):
             look(browser, server)
             if browser.run("document.documentElement.lang").startswith("zh") != (language == "zh"):
                 browser.run("document.getElementById('language').click()")
-            for place in ("encoder/1/forward/cellNew", "encoder/summary", f"decoder/1/cellGates/word/{WORD}"):
+            for place in places:
                 open_stage(browser, place)
                 browser.wait("document.querySelectorAll('.panels [aria-busy]').length === 0")
                 browser.wait_until_still()
-                name = f"recurrent-{kind}-{place.replace('/', '-')}-{width}-{theme}"
-                browser.picture(os.path.join(output, f"{name}.png"))
-                rules.check_page(browser, name)
-                rules.check_text_size(browser, name)
+                of_place = f"{name}-{place.replace('/', '-')}-{width}-{theme}"
+                browser.picture(os.path.join(output, f"{of_place}.png"))
+                rules.check_page(browser, of_place)
+                rules.check_text_size(browser, of_place)
+                if (theme, width, place) == ("light", 1280, places[0]):
+                    rules.check_focus_order(browser, of_place)
     browser.run("document.getElementById('language').click()")
     browser.prefer(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
     browser.size(1280, 900)
 
 
+def check_looks(browser, server, output, kind):
+    check_places(browser, server, output, f"recurrent-{kind}", ("encoder/1/forward/cellNew", "encoder/summary", f"decoder/1/cellGates/word/{WORD}"))
+
+
 def checks(browser, program, output):
-    servers = {}
-
-    def serve(kind):
-        if kind not in servers:
-            servers[kind] = Server(program, make_recurrent_model(program, output, kind))
-        return servers[kind]
-
+    serve = Servers(lambda kind: Server(program, make_recurrent_model(program, output, kind)))
     for kind in KINDS:
         yield f"recurrent, {kind}: formulas", lambda kind=kind: check_formulas(browser, serve(kind), kind)
         yield f"recurrent, {kind}: panels", lambda kind=kind: check_panels(browser, serve(kind), kind)
@@ -198,5 +208,4 @@ def checks(browser, program, output):
     yield "recurrent: looks of the story", lambda: aligned_story.check_looks(browser, serve("bahdanau"), output, "recurrent")
     yield "recurrent: steps", lambda: check_steps(browser, serve("bahdanau"))
     yield "recurrent: names, contrast, width", lambda: [check_looks(browser, serve(kind), output, kind) for kind in ("bahdanau", "none")]
-    for server in servers.values():
-        server.close()
+    serve.close()

@@ -171,3 +171,19 @@ class Server:
 
     def __exit__(self, *_):
         self.close()
+
+
+class Servers:
+    """A server for each kind of model, started when it is first asked for."""
+
+    def __init__(self, start):
+        self.start, self.servers = start, {}
+
+    def __call__(self, kind):
+        if kind not in self.servers:
+            self.servers[kind] = self.start(kind)
+        return self.servers[kind]
+
+    def close(self):
+        for server in self.servers.values():
+            server.close()
