@@ -2,7 +2,7 @@
 
     make_types.py STUB FOLDER
 
-_options.py: a type for the options of each call, from the field tables of the library, and those of formats.
+_options.py: a type for the options of each call, from the field tables of the library, and types for the names of formats.
 _dragoman.pyi: the stub that nanobind made, with the types that it leaves open.
 """
 
@@ -32,7 +32,7 @@ def type_of(kind: str, choices: list[str]) -> str:
 
 def train_rows() -> list[tuple[str, str, str, list[str], str]]:
     """The options of `train`: of the run, of the shape of any architecture, and those that take a word."""
-    rows = {row[0]: row for row in reversed(_dragoman.shape_option_rows())}  # those of a Transformer come first
+    rows = {row[0]: row for row in reversed(_dragoman.shape_option_rows())}  # a Transformer has the last word
     rows |= {row[0]: row for row in _dragoman.train_option_rows("tiny")}
     name, _, default, choices, text = rows["batch_tokens"]
     rows[name] = (name, 'int | Literal["auto"]', default, choices, text)

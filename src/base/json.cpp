@@ -77,7 +77,7 @@ json parse_json(std::string_view text, std::string_view name, const JsonLimits& 
   check_data(text.size() <= limits.max_bytes, "{}: JSON has {} bytes, at most {} are allowed; is this the right file?",
              name, text.size(), limits.max_bytes);
   check_data(is_valid_utf8(text), "{}: JSON is not valid UTF-8; save it as UTF-8", name);
-  check_data(!text.starts_with("\xEF\xBB\xBF"), "{}: JSON begins with a byte order mark; save it as UTF-8 without one",
+  check_data(!text.starts_with(kByteOrderMark), "{}: JSON begins with a byte order mark; save it as UTF-8 without one",
              name);
   // The library stops at a NUL and would ignore the rest.
   check_data(text.find('\0') == std::string_view::npos, "{}: byte {}: JSON holds a NUL; correct the file", name,

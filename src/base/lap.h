@@ -11,7 +11,8 @@ inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Return the processor seconds of all threads of this process so far, and of the calling thread.
+/// Returns the processor seconds of all threads of this process so far; with CLOCK_THREAD_CPUTIME_ID, of the calling
+/// thread.
 inline double processor_seconds(clockid_t clock = CLOCK_PROCESS_CPUTIME_ID) {
   timespec time{};
   clock_gettime(clock, &time);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file_reader.h"
+#include "base/utf8.h"
 
 namespace dragoman::base {
 namespace {
@@ -16,8 +17,6 @@ using std::string_view_literals::operator""sv;
 
 constexpr size_t kInputBytes = size_t{1} << 20;
 constexpr size_t kHeadBytes = size_t{1} << 12;
-
-constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF"sv;
 
 struct OtherEncoding {
   std::string_view mark;
@@ -33,13 +32,9 @@ constexpr OtherEncoding kOtherEncodings[] = {
 };
 
 // Everything that the first bytes of an input are compared with. No mark has LF, so no complete line is held back.
-constexpr std::string_view kMarks[] = {kUtf8Mark,
-                                       kGzipMark,
-                                       kXzMark,
-                                       kZstdMark,
-                                       kOtherEncodings[0].mark,
-                                       kOtherEncodings[1].mark,
-                                       kOtherEncodings[3].mark};
+constexpr std::string_view kMarks[] = {
+    kByteOrderMark,         kGzipMark, kXzMark, kZstdMark, kOtherEncodings[0].mark, kOtherEncodings[1].mark,
+    kOtherEncodings[3].mark};
 
 bool may_become_mark(std::string_view head) {
   return std::ranges::any_of(
@@ -107,8 +102,8 @@ void TextInput::look_for_mark() {
                "{0}: is {1} (by its first bytes), must be UTF-8; convert it: iconv -f {1} -t UTF-8 {0} > NEW", name_,
                other.name);
   }
-  if (mark_ == ByteOrderMark::kSkip && head_.starts_with(kUtf8Mark)) {
-    skipped_ = kUtf8Mark.size();
+  if (mark_ == ByteOrderMark::kSkip && head_.starts_with(kByteOrderMark)) {
+    skipped_ = kByteOrderMark.size();
     head_.erase(0, skipped_);
   }
 }

@@ -7,6 +7,9 @@
 
 namespace dragoman::base {
 
+/// U+FEFF in UTF-8, with which some programs begin a text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// Returns true if `text` is well-formed UTF-8: no overlong forms, no surrogates, at most U+10FFFF.
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 

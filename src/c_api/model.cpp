@@ -40,13 +40,13 @@ std::unique_ptr<dragoman_model> load(const char* folder, const dragoman_load_opt
                                                                     "dragoman_model_load: device"));
   auto model = std::make_unique<dragoman_model>();
   decoding::LoadedModel loaded = decoding::load_model(folder, precision);
-  const models::ModelSizes sizes = loaded.model->config().sizes();
-  if (sizes.target_vocab_size == 0) {
+  const models::ModelKind kind = loaded.model->config().sizes().kind();
+  if (kind == models::ModelKind::kEncoder) {
     auto encoder = std::dynamic_pointer_cast<const models::EncoderOnly>(loaded.model);
     base::check_usage(encoder != nullptr, "{}: holds a {} model, which is no encoder", folder,
                       loaded.model->config().architecture());
     model->encoder = std::make_unique<decoding::TextEncoder>(std::move(encoder), loaded.vocabularies.source);
-  } else if (sizes.source_vocab_size == 0) {
+  } else if (kind == models::ModelKind::kDecoder) {
     model->generator = std::make_unique<decoding::Generator>(std::move(loaded.model), loaded.vocabularies.target);
   } else {
     decoding::TranslatorSetup setup;

@@ -66,8 +66,7 @@ std::string filled_line(const std::string& text, const decoding::FilledMasks& ma
 // @param place  of the text, for the error
 data::EncoderInput input_of(const std::string& text, const decoding::TextLabeler& labeler, const std::string& place) {
   data::EncoderInput input = labeler.masked_input(text);
-  base::check_data(!input.word_rows.empty(), "{}: has no {}{}; write it in place of what is to be guessed", place,
-                   labeler.mask_piece(), input.is_cut ? " in the part that the model can take" : "");
+  base::check_data(!input.word_rows.empty(), "{}: {}", place, labeler.lack_of_mask(input));
   return input;
 }
 

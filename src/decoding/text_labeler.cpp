@@ -1,5 +1,7 @@
 #include "decoding/text_labeler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -215,15 +217,19 @@ FilledMasks TextLabeler::candidates_of(std::span<const float> logits, size_t mas
   return filled;
 }
 
+std::string TextLabeler::lack_of_mask(const EncoderInput& input) const {
+  return input.word_rows.empty() ? fmt::format("has no {}{}; write it in place of what is to be guessed", mask_piece(),
+                                               input.is_cut ? " in the part that the model can take" : "")
+                                 : "";
+}
+
 std::vector<FilledMasks> TextLabeler::fill(std::span<const std::string> texts, int most,
                                            const EncodeOptions& options) const {
   data::check_has_mask(mask_);
   std::vector<EncoderInput> inputs;
   for (const std::string& text : texts) {
     const EncoderInput& input = inputs.emplace_back(masked_input(text));
-    base::check_data(!input.word_rows.empty(),
-                     "fill-mask: text {} has no {}{}; write it in place of what is to be guessed", inputs.size(),
-                     mask_piece(), input.is_cut ? " in the part that the model can take" : "");
+    base::check_data(!input.word_rows.empty(), "fill-mask: text {} {}", inputs.size(), lack_of_mask(input));
   }
   return fill(inputs, most, options);
 }

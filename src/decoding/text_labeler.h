@@ -80,6 +80,8 @@ class TextLabeler {
   /// What `fill` and `tag` do before and behind logits_batch, for one input.
   /// Returns: the input of a text, whose `word_rows` are those of its mask pieces; none if it has no mask.
   data::EncoderInput masked_input(const std::string& text) const;
+  /// Returns: "has no [MASK]; ..." for an input without a mask, to be written behind its name; empty for others.
+  std::string lack_of_mask(const data::EncoderInput& input) const;
   /// Returns: the input with these rows.
   data::EncoderInput with_masks(data::EncoderInput input) const;
   WordTags tags_of(std::span<const float> logits) const;

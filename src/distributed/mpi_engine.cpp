@@ -1,7 +1,6 @@
 #include "distributed/mpi_engine.h"
 
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/lap.h"
 
 namespace dragoman::distributed {
 namespace {
@@ -26,19 +26,9 @@ constexpr double kLeaderSpeaksWithin = 4.0;  // seconds after which a failing ra
 constexpr double kLookSeconds = 0.2;         // between two looks at whether this process is idle
 constexpr auto kEndLimit = 5s;               // for MPI to end all processes
 
-double clock_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double seconds_of(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // Processor time of all threads but the calling one.
 double busy_seconds() {
-  return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(CLOCK_THREAD_CPUTIME_ID);
+  return base::processor_seconds() - base::processor_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct HostAndProcess {
@@ -95,7 +85,7 @@ void MpiEngine::begin(MpiOperation& operation) {
   const std::lock_guard lock(mutex_);
   new_operations_.push_back(&operation);
   if (operation.is_sum() && sums_under_way_++ == 0) {
-    sums_since_ = clock_seconds();
+    sums_since_ = base::steady_seconds();
   }
   to_engine_.notify_one();
 }
@@ -169,8 +159,8 @@ void MpiEngine::start_mpi() {
     names_.push_back(fmt::format("rank {} ({}, process {})", names_.size(), other.host.data(), other.process));
     processes_here_ += other.host == own.host ? 1 : 0;
   }
-  pulse_.emplace(rank_, size_, options_.timeout_seconds, clock_seconds());
-  idle_.emplace(clock_seconds(), busy_seconds());
+  pulse_.emplace(rank_, size_, options_.timeout_seconds, base::steady_seconds());
+  idle_.emplace(base::steady_seconds(), busy_seconds());
   const std::lock_guard lock(mutex_);
   started_ = true;
   to_owners_.notify_all();
@@ -202,7 +192,7 @@ void MpiEngine::take_new_operations(std::unique_lock<std::mutex>& lock) {
     operation->start(rank_, size_);
     operations_.push_back(operation);
   }
-  idle_since_ = clock_seconds();
+  idle_since_ = base::steady_seconds();
   lock.lock();
 }
 
@@ -223,14 +213,14 @@ void MpiEngine::finish(MpiOperation& operation) {
   const std::lock_guard lock(mutex_);
   operation.done = true;
   if (operation.is_sum() && --sums_under_way_ == 0) {
-    sum_seconds_ += clock_seconds() - sums_since_;
+    sum_seconds_ += base::steady_seconds() - sums_since_;
   }
   to_owners_.notify_all();
 }
 
 void MpiEngine::rest(bool moved) {
   if (moved) {
-    idle_since_ = clock_seconds();
+    idle_since_ = base::steady_seconds();
     return;
   }
   std::unique_lock lock(mutex_);
@@ -239,7 +229,7 @@ void MpiEngine::rest(bool moved) {
   }
   if (operations_.empty()) {
     to_engine_.wait_for(lock, kIdleRest);
-  } else if (waiting_ > 0 && clock_seconds() - idle_since_ < kSpinSeconds) {
+  } else if (waiting_ > 0 && base::steady_seconds() - idle_since_ < kSpinSeconds) {
     lock.unlock();
     std::this_thread::yield();
   } else {
@@ -262,7 +252,7 @@ void MpiEngine::look_at_idleness(double now) {
 }
 
 void MpiEngine::look_after_the_others(bool moved) {
-  const double now = clock_seconds();
+  const double now = base::steady_seconds();
   moved_ = moved_ || moved;
   look_at_idleness(now);
   const std::vector<int> silent = pulse_->beat(now, stuck_seconds_);
@@ -297,7 +287,7 @@ void MpiEngine::act_on_failure() {
   if (rank_ == 0 && own) {
     end_run(own->status, own->text);
   }
-  const double now = clock_seconds();
+  const double now = base::steady_seconds();
   if (failed_at_ == 0.0) {
     failed_at_ = now;
     if (own) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "evaluation/label_metrics.h"
 #include "evaluation/significance.h"
 #include "evaluation/vector_scores.h"
@@ -84,10 +85,9 @@ std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind, const 
 
 // A byte order mark is a character for sacreBLEU, and no part of a label, a tag or a number.
 std::vector<Text> without_byte_order_marks(std::vector<Text> texts) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
   for (Text& text : texts) {
-    if (!text.lines.empty() && text.lines.front().starts_with(kMark)) {
-      text.lines.front().erase(0, kMark.size());
+    if (!text.lines.empty() && text.lines.front().starts_with(base::kByteOrderMark)) {
+      text.lines.front().erase(0, base::kByteOrderMark.size());
     }
   }
   return texts;

@@ -78,8 +78,9 @@ std::vector<Span> spans_of(const std::vector<std::string>& tags);
 std::vector<std::string> labels_of_lines(Lines lines);
 
 /// Returns one line of tags for each sentence. If a line holds a tab, the text has one word a line, whose last column
-/// is the tag, and an empty line behind each sentence; otherwise each line is a sentence. A text whose sentences are
-/// not those of `other` in this way, but are if blanks separate its columns, as in the files of CoNLL, is read so.
+/// is the tag, and an empty line behind each sentence; otherwise each line is a sentence. Where the sentences of both
+/// texts then differ in number or length, blanks may separate the columns, as in the files of CoNLL: a text is read so
+/// if its sentences then have the number and the lengths of the sentences of `other`.
 /// Throws: Error(kBadData), "evaluate: said.tsv:31: the sentence has 27 tags (\"B-NP ...\"), that of test.tsv:31 has
 /// 28; there must be one tag for each word", "evaluate: said.tsv has 4 sentences, test.tsv has 122; ...".
 std::vector<std::string> tags_of_text(const Text& text, const Text& other);

@@ -12,6 +12,13 @@
 
 namespace dragoman::models {
 
+/// What a model of any architecture does.
+enum class ModelKind {
+  kEncoderDecoder,  ///< it reads a source and writes a target
+  kDecoder,         ///< it continues a text, and reads no source
+  kEncoder,         ///< it reads a text, and writes none
+};
+
 /// The sizes that code for all architectures needs.
 struct ModelSizes {
   int64_t source_vocab_size = 0;  ///< pieces; 0 where the model reads no source
@@ -20,6 +27,12 @@ struct ModelSizes {
   int64_t max_positions = 0;      ///< longest source or target in tokens, sentence end included
   bool one_vocabulary = false;    ///< an id means the same on both sides, so that both need one joint vocabulary
   int64_t state_floats = 0;       ///< floats that generating keeps for each token, such as its keys and values
+
+  [[nodiscard]] constexpr ModelKind kind() const {
+    return target_vocab_size == 0   ? ModelKind::kEncoder
+           : source_vocab_size == 0 ? ModelKind::kDecoder
+                                    : ModelKind::kEncoderDecoder;
+  }
 };
 
 /// Returns: whether a field of a configuration is a dropout. Dropouts are not part of the shape of a model: training

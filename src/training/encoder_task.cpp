@@ -41,7 +41,7 @@ EncoderTask::EncoderTask(const TrainOptions& options, std::string name, EncoderH
   if (head_ != EncoderHead::kNone) {  // vectors are learned from pairs
     check_reads_text(options, name_);
   }
-  check_preset_suits(TaskModel::kEncoder, options);
+  check_preset_suits(models::ModelKind::kEncoder, options);
 }
 
 data::VocabularyPair EncoderTask::learn_vocabularies(const TrainOptions& options,
@@ -105,7 +105,7 @@ std::string EncoderTask::adopt_labels(const std::string& labels) {
 }
 
 models::ModelConfig EncoderTask::shape(const models::ModelConfig& model) const {
-  check_model_suits(TaskModel::kEncoder, name_, model);
+  check_model_suits(models::ModelKind::kEncoder, name_, model);
   return model.with<EncoderOnlyConfig>([&](EncoderOnlyConfig& config) {
     config.head = head_;
     config.n_labels = labels_.size();

@@ -37,7 +37,7 @@ class LanguageModelTask : public Task {
     return {learned, learned};
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {
-    check_model_suits(TaskModel::kDecoder, "language-model", model);
+    check_model_suits(models::ModelKind::kDecoder, "language-model", model);
     return model;
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
@@ -88,7 +88,7 @@ std::unique_ptr<Task> make_language_model_task(const TrainOptions& options) {
   base::check_usage(!options.text.empty(), "train: --text names the text of a language model");
   base::check_usage(options.source.empty() && options.target.empty(),
                     "train: --source and --target are for translation; a language model learns from --text");
-  check_preset_suits(TaskModel::kDecoder, options);
+  check_preset_suits(models::ModelKind::kDecoder, options);
   return std::make_unique<LanguageModelTask>(options);
 }
 

@@ -4,16 +4,13 @@
 
 namespace dragoman::training {
 
-void RunClock::count(TimeSource source, int workers) {
-  source_ = source;
-  workers_ = workers;
-}
-
 double RunClock::now() const {
   return source_ == TimeSource::kWall ? base::steady_seconds() : base::processor_seconds() / workers_;
 }
 
-void RunClock::start() {
+void RunClock::start(TimeSource source, int workers) {
+  source_ = source;
+  workers_ = workers;
   is_started_ = true;
   start_ = now();
   wall_start_ = base::steady_seconds();

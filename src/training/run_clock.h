@@ -19,12 +19,10 @@ constexpr base::Names<TimeSource> names_of(TimeSource) {
 /// of this part.
 class RunClock {
  public:
-  /// Chooses what is counted. Without this call it is the wall time. Requires: not started; workers >= 1.
-  void count(TimeSource source, int workers);
   /// @param seconds_before  training time of earlier parts of the run
   void resume_at(double seconds_before) { before_ = agreed_ = seconds_before; }
-  /// Begins to count, with the first update.
-  void start();
+  /// Begins to count, with the first update. Requires: workers >= 1.
+  void start(TimeSource source = TimeSource::kWall, int workers = 1);
 
   double seconds() const;
   /// Of this part of the run alone.

@@ -5,35 +5,33 @@
 namespace dragoman::training {
 namespace {
 
+using models::ModelKind;
+
 constexpr int64_t kAnySize = 1000;  // of vocabularies, which are known later
 
-TaskModel kind_of(const models::ModelConfig& model) {
-  const models::ModelSizes sizes = model.with_vocabulary_sizes(kAnySize, kAnySize).sizes();
-  if (sizes.source_vocab_size == 0) {
-    return TaskModel::kDecoder;
-  }
-  return sizes.target_vocab_size == 0 ? TaskModel::kEncoder : TaskModel::kEncoderDecoder;
+ModelKind kind_of(const models::ModelConfig& model) {
+  return model.with_vocabulary_sizes(kAnySize, kAnySize).sizes().kind();
 }
 
-std::string_view words_of(TaskModel kind) {
+std::string_view words_of(ModelKind kind) {
   switch (kind) {
-    case TaskModel::kEncoderDecoder:
+    case ModelKind::kEncoderDecoder:
       return "an encoder and a decoder";
-    case TaskModel::kDecoder:
+    case ModelKind::kDecoder:
       return "a decoder without an encoder";
-    case TaskModel::kEncoder:
+    case ModelKind::kEncoder:
       return "an encoder";
   }
   return "";
 }
 
-std::string_view preset_for(TaskModel kind, std::string_view task) {
+std::string_view preset_for(ModelKind kind, std::string_view task) {
   switch (kind) {
-    case TaskModel::kEncoderDecoder:
+    case ModelKind::kEncoderDecoder:
       return task == "translation" ? "tiny-hour" : "t5-mini";
-    case TaskModel::kDecoder:
+    case ModelKind::kDecoder:
       return "gpt-mini";
-    case TaskModel::kEncoder:
+    case ModelKind::kEncoder:
       return "bert-mini";
   }
   return "";
@@ -41,14 +39,14 @@ std::string_view preset_for(TaskModel kind, std::string_view task) {
 
 }  // namespace
 
-void check_preset_suits(TaskModel needed, const TrainOptions& options) {
+void check_preset_suits(ModelKind needed, const TrainOptions& options) {
   base::check_usage(!options.initial_model.empty() || kind_of(options.model) == needed,
                     "train: task {} needs {}, the preset {} has a model of architecture {}; choose --preset {}",
                     options.task, words_of(needed), options.preset, options.model.architecture(),
                     preset_for(needed, options.task));
 }
 
-void check_model_suits(TaskModel needed, std::string_view task, const models::ModelConfig& model) {
+void check_model_suits(ModelKind needed, std::string_view task, const models::ModelConfig& model) {
   base::check_usage(kind_of(model) == needed,
                     "train: task {} needs {}, --initial-model holds a model of architecture {}; name another model, or "
                     "another --task",

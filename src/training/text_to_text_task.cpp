@@ -52,7 +52,7 @@ class SpanCorruptionTask : public Task {
     return learn_joint(options, notes);
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {
-    check_model_suits(TaskModel::kEncoderDecoder, "span-corruption", model);
+    check_model_suits(models::ModelKind::kEncoderDecoder, "span-corruption", model);
     return model;
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
@@ -101,7 +101,7 @@ class TextToTextTask : public Task {
     return learn_joint(options, notes);
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {
-    check_model_suits(TaskModel::kEncoderDecoder, "text-to-text", model);
+    check_model_suits(models::ModelKind::kEncoderDecoder, "text-to-text", model);
     return model;
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
@@ -135,7 +135,7 @@ void check_files(const TrainOptions& options) {
                     "train: task {} has one vocabulary for both sides; leave out the flag "
                     "that asks for two",
                     options.task);
-  check_preset_suits(TaskModel::kEncoderDecoder, options);
+  check_preset_suits(models::ModelKind::kEncoderDecoder, options);
 }
 
 }  // namespace

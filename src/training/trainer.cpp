@@ -17,8 +17,7 @@ constexpr int64_t kMaxSkippedInARow = 20;
 
 StopReason Trainer::run() {
   const base::StopSignals signals;
-  clock_.count(options_.run.clock, options_.run.workers);
-  clock_.start();
+  clock_.start(options_.run.clock, options_.run.workers);
   std::optional<StopReason> reason = should_stop(signals);
   while (!reason) {
     one_update();

@@ -42,7 +42,7 @@ class TranslationTask : public Task {
     return training::learn_vocabularies(options, notes);
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {
-    check_model_suits(TaskModel::kEncoderDecoder, "translation", model);
+    check_model_suits(models::ModelKind::kEncoderDecoder, "translation", model);
     return model;
   }
   std::string languages() const override { return languages_ ? models::languages_json(*languages_) : ""; }
@@ -96,7 +96,7 @@ std::unique_ptr<Task> make_translation_task(const TrainOptions& options) {
                     "train: --source and --target name the training text");
   base::check_usage(options.valid_source.empty() == options.valid_target.empty(),
                     "train: --valid-source and --valid-target go together");
-  check_preset_suits(TaskModel::kEncoderDecoder, options);
+  check_preset_suits(models::ModelKind::kEncoderDecoder, options);
   return std::make_unique<TranslationTask>(options);
 }
 

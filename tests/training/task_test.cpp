@@ -98,8 +98,8 @@ TEST(Tasks, AModelToStartFromMustBeOfTheKind) {
                                                    models::EncoderOnlyConfig()};
   for (size_t needed = 0; needed < models.size(); ++needed) {
     for (size_t given = 0; given < models.size(); ++given) {
-      const std::string refused =
-          test_support::error_of([&] { check_model_suits(static_cast<TaskModel>(needed), "embed", models[given]); });
+      const std::string refused = test_support::error_of(
+          [&] { check_model_suits(static_cast<models::ModelKind>(needed), "embed", models[given]); });
       const std::string architecture(models[given].architecture());
       EXPECT_EQ(refused.find("--initial-model holds a model of architecture " + architecture) != std::string::npos,
                 needed != given)

@@ -67,11 +67,9 @@ TEST(RunClock, GoesOnWhereAnEarlierPartStopped) {
 TEST(RunClock, CountsProcessorTimeOfAWorkerIfAsked) {
   distributed::SingleProcess alone;
   RunClock clock, halved;
-  clock.count(TimeSource::kProcessor, 1);
-  halved.count(TimeSource::kProcessor, 2);
   clock.resume_at(100.0);
-  clock.start();
-  halved.start();
+  clock.start(TimeSource::kProcessor, 1);
+  halved.start(TimeSource::kProcessor, 2);
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   EXPECT_GE(clock.wall_seconds_here(), 0.03);
   EXPECT_LT(clock.seconds_here(), clock.wall_seconds_here()) << "who sleeps takes no processor time";

@@ -80,7 +80,7 @@ std::string charset_of(const Request& request) {
 }
 
 std::string document_as_utf8(std::string_view bytes, std::string_view charset) {
-  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {{"\xEF\xBB\xBF", "UTF-8"},
+  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {{base::kByteOrderMark, "UTF-8"},
                                                                       {std::string_view("\xFF\xFE\0\0", 4), "UTF-32LE"},
                                                                       {std::string_view("\0\0\xFE\xFF", 4), "UTF-32BE"},
                                                                       {"\xFF\xFE", "UTF-16LE"},

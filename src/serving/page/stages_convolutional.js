@@ -63,7 +63,7 @@ export function convolutionalStrip(name, layer) {
     "e-in": [{ part: "convolution", path: "encoder.layers.0" }, "input"], "d-in": [{ part: "convolution", path: "decoder.layers.0" }, "input"] }[name];
 }
 
-/// The key of a stage's title and words; nothing where they are those of every model.
+/// The key of a stage's title and words; nothing where every model has the same.
 export function convolutionalKey(stage) {
   switch (stage.kind) {
     case "window": case "convAdd": case "reach": return `${stage.kind}.${stage.side}`;

@@ -73,7 +73,7 @@ export function recurrentStrip(name, layer) {
   return path && { part: "cell", path };
 }
 
-/// The key of a stage's title and words; nothing where they are those of every model.
+/// The key of a stage's title and words; nothing where every model has the same.
 export function recurrentKey(stage, model) {
   switch (stage.kind) {
     case "cellInput": return stage.side === "encoder" ? "cellInput" : stage.layer === 0 ? "cellInputWord" : "cellInputAbove";

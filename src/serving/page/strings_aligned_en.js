@@ -12,7 +12,7 @@ export const alignedEnglish = {
   "story.caption.memory.convolutional": "The encoder is done. A key and a value of each of the S = {S} pieces stay for all {count} layers of the decoder, each of which asks them anew.",
   "story.caption.first.recurrent": "The decoder reads the start token, and its state asks the memory. “{source}” answers most ({mean}). The softmax over {V} pieces gives “{chosen}” {share}.",
   "story.caption.first.none": "The decoder reads the start token. All that it knows of the source is in its first state. The softmax over {V} pieces gives “{chosen}” {share}.",
-  "story.caption.first.convolutional": "Each of the {count} layers of the decoder asks the memory, in a colour of its own. “{source}” answers most (mean {mean}). The softmax over {V} pieces gives “{chosen}” {share}.",
+  "story.caption.first.convolutional": "Each of the {count} layers of the decoder asks the memory, each in another colour. “{source}” answers most (mean {mean}). The softmax over {V} pieces gives “{chosen}” {share}.",
   "story.caption.word.recurrent": "The state passes on to the last piece and holds all that was written. The source answers, “{source}” most ({mean}), and “{chosen}” has {share}. Pale words below are what the search kept besides.",
   "story.caption.word.none": "The state passes on to the last piece. It alone holds the source and what was written. “{chosen}” has {share}. Pale words below are what the search kept besides.",
   "story.caption.word.convolutional": "The last piece is read with those in its window. Every layer asks the source, “{source}” answers most (mean {mean}), and “{chosen}” has {share}. Pale words below are what the search kept besides.",

@@ -130,7 +130,7 @@ export function reachMap(model, { side, layers, row, labels, later, onRow }) {
   "reach", { kernel: model.kernel_width, side, row, letter, result: { shape: [layers + 1, labels.length], values } });
 }
 
-/// What a state has seen: words of its own side through the windows, and in the decoder the source through attention.
+/// What a state has seen: words of the same side through the windows, and in the decoder the source through attention.
 export async function reachView(context) {
   const { sentence, stage, go } = context, { model } = sentence, { labels, row, later, count } = shownRows(context), layers = stage.layer + 1, inDecoder = stage.side === "decoder";
   const [first, last] = reachOf(model, stage.side, layers, row), from = Math.max(first, 0), to = Math.min(last, count - 1);

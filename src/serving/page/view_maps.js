@@ -21,7 +21,7 @@ async function weightOf(sentence, path, columns) {
   return isNormed(sentence.model) ? lengthened(weight, await parameterOf(sentence, `${path}_gain`, columns)) : weight;
 }
 
-/// How many rows a stage shows: those of the words that were read.
+/// How many rows a stage shows: only the words that were read.
 export function shownRows(context) {
   const { labels, row, later, onRow } = rowsOf(context);
   return { labels, row, later, onRow, count: later ? row + 1 : labels.length };

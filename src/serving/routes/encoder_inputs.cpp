@@ -133,11 +133,9 @@ void read_masked_texts(EncoderReading& reading) {
     const size_t count = input.word_rows.size();
     masks += count;
     if (count == 0 || count > kMostMasks) {
-      refuse_field("input",
-                   count == 0
-                       ? fmt::format("input: text {} has no {}{}; write it in place of what is to be guessed", text + 1,
-                                     labeler.mask_piece(), input.is_cut ? " in the part that the model can take" : "")
-                       : fmt::format("input: text {} has {} masks, at most {} are taken", text + 1, count, kMostMasks));
+      refuse_field("input", count == 0 ? fmt::format("input: text {} {}", text + 1, labeler.lack_of_mask(input))
+                                       : fmt::format("input: text {} has {} masks, at most {} are taken", text + 1,
+                                                     count, kMostMasks));
     }
     add(reading, std::move(input), text);
   }

@@ -47,12 +47,11 @@ std::vector<std::string> tsv_fields(std::string_view line) {
 
 // A field without blanks and byte order marks around it: files that were joined have such marks in their middle.
 std::string phrase_of(std::string_view field) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
   for (size_t size = field.size() + 1; field.size() < size;) {
     size = field.size();
     field = base::trim(field, " ");
-    field.remove_prefix(field.starts_with(kMark) ? kMark.size() : 0);
-    field.remove_suffix(field.ends_with(kMark) ? kMark.size() : 0);
+    field.remove_prefix(field.starts_with(base::kByteOrderMark) ? base::kByteOrderMark.size() : 0);
+    field.remove_suffix(field.ends_with(base::kByteOrderMark) ? base::kByteOrderMark.size() : 0);
   }
   return std::string(field);
 }

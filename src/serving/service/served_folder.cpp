@@ -15,12 +15,9 @@ int64_t seconds_of(std::filesystem::file_time_type time) {
   return std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
 }
 
-ServedKind kind_of(const base::CheckedFolder& folder) {
+models::ModelKind kind_of(const base::CheckedFolder& folder) {
   const std::string config = folder.read(models::kConfigName);
-  const models::ModelSizes sizes = models::config_from_json(config, folder.path_of(models::kConfigName)).sizes();
-  return sizes.target_vocab_size == 0   ? ServedKind::kEncoder
-         : sizes.source_vocab_size == 0 ? ServedKind::kLanguageModel
-                                        : ServedKind::kTranslation;
+  return models::config_from_json(config, folder.path_of(models::kConfigName)).sizes().kind();
 }
 
 }  // namespace

@@ -4,14 +4,9 @@
 #include <filesystem>
 #include <string>
 
-namespace dragoman::serving {
+#include "models/model_config.h"
 
-/// What the model of a folder does.
-enum class ServedKind {
-  kTranslation,    ///< it reads a source and writes a translation
-  kLanguageModel,  ///< it continues a text, and reads no source
-  kEncoder,        ///< it reads a text, and writes none
-};
+namespace dragoman::serving {
 
 /// Returns the name of the folder, by which clients name a model without languages. For a folder "model" it is the name
 /// of its parent.
@@ -19,7 +14,7 @@ enum class ServedKind {
 
 /// What a folder says of itself.
 struct FolderFacts {
-  ServedKind kind = ServedKind::kTranslation;
+  models::ModelKind kind = models::ModelKind::kEncoderDecoder;
   std::string sha256;   ///< of its weights, from the manifest
   int64_t created = 0;  ///< when it was published, in seconds since 1970
 };

@@ -70,11 +70,11 @@ models::ModelLanguages languages_of(const ModelSpec& spec, const decoding::Trans
 }
 
 // Models without languages are named after their folders.
-ServedKind kind_of(const ModelSpec& spec) {
-  const ServedKind kind = folder_facts(spec.folder).kind;
-  base::check_usage(kind == ServedKind::kTranslation || spec.pair.source.empty(),
+models::ModelKind kind_of(const ModelSpec& spec) {
+  const models::ModelKind kind = folder_facts(spec.folder).kind;
+  base::check_usage(kind == models::ModelKind::kEncoderDecoder || spec.pair.source.empty(),
                     "--model: {} holds {}, which has no languages; write --model {}", spec.folder.string(),
-                    kind == ServedKind::kEncoder ? "an encoder" : "a language model", spec.folder.string());
+                    kind == models::ModelKind::kEncoder ? "an encoder" : "a language model", spec.folder.string());
   return kind;
 }
 
@@ -166,8 +166,8 @@ std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& option
   std::vector<ServedEncoder> encoders;
   std::vector<std::string> ids;
   for (const ModelSpec& spec : options.models) {
-    const ServedKind kind = kind_of(spec);
-    if (kind == ServedKind::kTranslation) {
+    const models::ModelKind kind = kind_of(spec);
+    if (kind == models::ModelKind::kEncoderDecoder) {
       models.push_back(load_model(spec, options));
       check_is_new(models);
       continue;
@@ -175,7 +175,7 @@ std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& option
     ids.push_back(model_id(spec.folder));
     base::check_usage(std::ranges::count(ids, ids.back()) == 1,
                       "--model: two models are named {}, after their folders; rename one", ids.back());
-    if (kind == ServedKind::kEncoder) {
+    if (kind == models::ModelKind::kEncoder) {
       const int64_t batch_tokens = options.search({}).execution.batch_tokens;
       encoders.push_back(load_served_encoder(spec.folder, options.precision, options.threads, batch_tokens));
     } else {

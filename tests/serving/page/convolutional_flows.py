@@ -7,7 +7,7 @@ import compare_flows
 import formulas
 from flows import expect, open_stage, quoted
 from formulas import check_shown, rows_of
-from recurrent_flows import TEXT, WORD, by_element, check_block, check_places, look, sigmoid, walk
+from recurrent_flows import TEXT, WORD, by_element, check_block, check_places, choose, look, open_place, sigmoid, walk
 from server import Server, Servers, make_convolutional_model
 
 KINDS = {"odd": (3, 2, 2), "even": (4, 1, 2)}  # width of the kernels, layers of the encoder, of the decoder
@@ -86,11 +86,8 @@ def check_formulas(browser, server, kind):
     look(browser, server)
     seen = 0
     for place in places(kind):
-        open_stage(browser, place)
         name = f"convolutional {kind}, {place}"
-        expect(not browser.run("document.querySelector('.stage .error') !== null"), f"{name}: {browser.run('document.querySelector(`.stage .error`)?.textContent')}")
-        hash = browser.run("location.hash").replace("/head/1", "")
-        expect(hash == f"#inside/{place}".replace("/softmax", ""), f"{name}: {hash} is shown")
+        open_place(browser, name, place)
         words = browser.run("['h2', '.explain', '.shape', '.stage-body'].map((part) => document.querySelector(`.stage ${part}`).textContent).join(' ')")
         bad = [word for word in ("stage.", "explain.", "reach.", "window.", "convolve.", "{", "undefined", "NaN") if word in words]
         expect(not bad, f"{name}: {bad} in {words[:400]!r}")
@@ -100,11 +97,9 @@ def check_formulas(browser, server, kind):
         expect(count >= LEAST.get(kind_of_stage, 1), f"{name}: {count} matrices were computed again")
         seen += count
         if kind_of_stage == "convolve":
-            browser.run("document.querySelectorAll('.stage .heads button')[1].click()")
-            browser.wait("!document.querySelector('.stage').hasAttribute('aria-busy') && document.querySelectorAll('.stage .heads button')[1].getAttribute('aria-pressed') === 'true'")
+            choose(browser, 1)
             seen += check_shown(browser, f"{name}, gate")
-            browser.run("document.querySelectorAll('.stage .heads button')[0].click()")
-            browser.wait("!document.querySelector('.stage').hasAttribute('aria-busy')")
+            choose(browser, 0)
     expect(seen > 30, f"{kind}: only {seen} matrices were computed again")
 
 

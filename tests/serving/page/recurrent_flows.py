@@ -84,16 +84,28 @@ def places(kind):
     yield from step([*behind, "choose"])
 
 
+def open_place(browser, name, place):
+    """Opens a stage of the study, which must be shown without an error."""
+    open_stage(browser, place)
+    expect(not browser.run("document.querySelector('.stage .error') !== null"), f"{name}: {browser.run('document.querySelector(`.stage .error`)?.textContent')}")
+    hash = browser.run("location.hash").replace("/head/1", "")
+    expect(hash == f"#inside/{place}".replace("/softmax", ""), f"{name}: {hash} is shown")
+
+
+def choose(browser, index):
+    """Chooses one of the gates or maps of a stage."""
+    button = f"document.querySelectorAll('.stage .heads button')[{index}]"
+    browser.run(f"{button}.click()")
+    browser.wait(f"!document.querySelector('.stage').hasAttribute('aria-busy') && {button}.getAttribute('aria-pressed') === 'true'")
+
+
 def check_formulas(browser, server, kind):
     """Every matrix agrees with its formula, to 1e-4; all gates are gone through."""
     look(browser, server)
     seen = 0
     for place in places(kind):
-        open_stage(browser, place)
         name = f"{kind}, {place}"
-        expect(not browser.run("document.querySelector('.stage .error') !== null"), f"{name}: {browser.run('document.querySelector(`.stage .error`)?.textContent')}")
-        hash = browser.run("location.hash").replace("/head/1", "")
-        expect(hash == f"#inside/{place}".replace("/softmax", ""), f"{name}: {hash} is shown")
+        open_place(browser, name, place)
         title = browser.run("document.querySelector('.stage h2').textContent + document.querySelector('.stage .explain').textContent")
         expect("stage." not in title and "explain." not in title and "{" not in title, f"{name}: the words are {title!r}")
         shape = browser.run("document.querySelector('.stage .shape').textContent")
@@ -106,9 +118,7 @@ def check_formulas(browser, server, kind):
             gates = browser.run("document.querySelectorAll('.stage .heads button').length")
             expect(gates == len(KINDS[kind][1]), f"{name}: {gates} gates")
             for index in range(1, gates):
-                browser.run(f"document.querySelectorAll('.stage .heads button')[{index}].click()")
-                browser.wait("!document.querySelector('.stage').hasAttribute('aria-busy') && document.querySelectorAll('.stage .heads button')"
-                             f"[{index}].getAttribute('aria-pressed') === 'true'")
+                choose(browser, index)
                 seen += check_shown(browser, f"{name}, gate {index}")
         if "/cellFed" in place:
             expect("fed" in formula(browser), f"{name}: the formula is {formula(browser)!r}")
