@@ -9,7 +9,7 @@
 from dragoman import evaluate, nn, ops
 from dragoman._callbacks import Callback, Run, Update, Validation
 from dragoman._dragoman import Continuation, Translation, __version__
-from dragoman._encoder import Encoder
+from dragoman._encoder import Classification, Encoder, MaskCandidate, TaggedSentence
 from dragoman._exchange import export_model, import_model
 from dragoman._generator import Generator, Part, TextScore
 from dragoman._load import load, load_once
@@ -23,15 +23,18 @@ from dragoman.errors import Error
 
 __all__ = [
     "Callback",
+    "Classification",
     "Continuation",
     "Encoder",
     "Error",
     "Generator",
+    "MaskCandidate",
     "Page",
     "PairScore",
     "Part",
     "Run",
     "Stream",
+    "TaggedSentence",
     "Tape",
     "Tensor",
     "TextScore",

@@ -27,6 +27,7 @@ def test_a_thousand_odd_calls(translator, generator, encoder):
     draw = random.Random(1)
     functions = [translator.translate, translator.translations, translator.score, translator.stream, generator.generate,
                  generator.continuations, generator.stream, generator.score, generator.chat_prompt, encoder.embed,
+                 encoder.classify, encoder.tag, encoder.fill_mask,
                  evaluate.bleu, evaluate.chrf, evaluate.ter, dragoman.load, dragoman.load_once, dragoman.Vocabulary,
                  translator.story, translator.show_attention, generator.story, generator.show_attention, dragoman.import_model,
                  dragoman.export_model, tensor, Tensor.view, nn.Linear, nn.MultiheadAttention, nn.Embedding,

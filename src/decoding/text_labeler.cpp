@@ -257,13 +257,17 @@ TextLabeler load_labeler(const std::filesystem::path& folder, std::optional<kern
   return {std::move(model), std::move(loaded.vocabularies.source), std::move(labels)};
 }
 
+void check_head(const TextLabeler& labeler, EncoderHead head, const std::string& name, const std::string& command) {
+  const EncoderHead found = labeler.model().encoder_config().head;
+  base::check_usage(found == head, "{}: holds an encoder with head {}, {} needs {}; train it with --task {}", name,
+                    base::name_of(found), command, base::name_of(head),
+                    head == EncoderHead::kWords ? "masked-language-model" : command);
+}
+
 TextLabeler load_labeler(const std::filesystem::path& folder, EncoderHead head, const std::string& command,
                          std::optional<kernels::Precision> precision) {
   TextLabeler labeler = load_labeler(folder, precision);
-  const EncoderHead found = labeler.model().encoder_config().head;
-  base::check_usage(found == head, "{}: holds an encoder with head {}, {} needs {}; train it with --task {}",
-                    folder.string(), base::name_of(found), command, base::name_of(head),
-                    head == EncoderHead::kWords ? "masked-language-model" : command);
+  check_head(labeler, head, folder.string(), command);
   return labeler;
 }
 

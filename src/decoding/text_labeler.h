@@ -106,10 +106,16 @@ class TextLabeler {
 /// Throws: as load_encoder.
 TextLabeler load_labeler(const std::filesystem::path& folder, std::optional<kernels::Precision> precision = {});
 
+/// Checks that the encoder has this head.
+/// @param name  of the model, such as its folder. @param command  "classify". Both are for the error.
+/// Throws: Error(kUsage), "DIR: holds an encoder with head tags, classify needs classes; train it with --task
+/// classify".
+void check_head(const TextLabeler& labeler, models::EncoderHead head, const std::string& name,
+                const std::string& command);
+
 /// An encoder with this head. @param command  "classify", for
 /// errors
-/// Throws: as load_encoder, and Error(kUsage) for another head, "DIR: holds an encoder with head tags, classify needs
-/// classes; train it with --task classify".
+/// Throws: as load_encoder and check_head.
 TextLabeler load_labeler(const std::filesystem::path& folder, models::EncoderHead head, const std::string& command,
                          std::optional<kernels::Precision> precision = {});
 
