@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -32,12 +33,18 @@ std::string class_line(const data::TextOrPair& text, const decoding::TextClasses
   return tree.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-int classify(const EncoderArguments& arguments) {
-  const DeviceChoice device(arguments.device);
-  TextOutput output(arguments.output);
-  const decoding::TextLabeler labeler =
-      decoding::load_labeler(arguments.model, models::EncoderHead::kClasses, "classify", arguments.precision);
+struct ClassifyArguments : EncoderArguments {
+  bool columns = false;
+};
+
+std::vector<data::TextOrPair> read_texts(const ClassifyArguments& arguments) {
   std::vector<data::TextOrPair> texts;
+  if (arguments.columns) {
+    for (data::LabelledText& text : data::read_labelled_texts({input_path(arguments)})) {
+      texts.push_back(std::move(text.text));
+    }
+    return texts;
+  }
   for (const std::string& line : read_lines(input_path(arguments))) {
     const std::string place = fmt::format("{}:{}", arguments.input, texts.size() + 1);
     texts.push_back(data::text_or_pair(line, place));
@@ -45,6 +52,24 @@ int classify(const EncoderArguments& arguments) {
                      "{}: has {}, the lines before have {}; give pairs on all lines or on none", place,
                      texts.back().second ? "two texts" : "one text", texts.back().second ? "one" : "two");
   }
+  return texts;
+}
+
+// Labels that are read as first texts give answers that look like others.
+void warn_of_labels(const std::vector<data::TextOrPair>& texts, const data::Labels& labels) {
+  const auto is_label = [&](const data::TextOrPair& text) { return text.second && labels.id(text.first) >= 0; };
+  if (!texts.empty() && std::ranges::all_of(texts, is_label)) {
+    say("warning: the first text of each pair is a label of the model; --columns takes the first column for labels\n");
+  }
+}
+
+int classify(const ClassifyArguments& arguments) {
+  const DeviceChoice device(arguments.device);
+  TextOutput output(arguments.output);
+  const decoding::TextLabeler labeler =
+      decoding::load_labeler(arguments.model, models::EncoderHead::kClasses, "classify", arguments.precision);
+  const std::vector<data::TextOrPair> texts = read_texts(arguments);
+  warn_of_labels(texts, labeler.labels());
   int64_t cut = 0;
   in_portions<data::TextOrPair>(texts, [&](std::span<const data::TextOrPair> some) {
     const decoding::TextClasses classes = labeler.classify(some, arguments.encode);
@@ -63,12 +88,18 @@ int classify(const EncoderArguments& arguments) {
 }  // namespace
 
 void add_classify_command(CLI::App& app, Run& run) {
-  auto arguments = std::make_shared<EncoderArguments>();
-  CLI::App* command = add_command(app, "classify", "Give each line of a text a label, with an encoder",
-                                  "dragoman classify --model my-classifier --input lines.txt --output labels.tsv");
+  auto arguments = std::make_shared<ClassifyArguments>();
+  CLI::App* command =
+      add_command(app, "classify", "Give each line of a text a label, with an encoder",
+                  "dragoman classify --model my-classifier --input lines.txt --output labels.tsv\n"
+                  "dragoman classify --model my-classifier --columns --input test.tsv --output said.tsv");
   add_encoder_flags(*command, *arguments,
                     "Texts, one a line, or pairs with a tab between their texts; - = standard input",
                     "File for the labels, each with a tab and its probability behind it; - = standard output");
+  command->add_flag(
+      "--columns", arguments->columns,
+      "The lines of the input are those of a training file: a label, which is left out, and a text or two, "
+      "with tabs between them");
   add_stride_flag(*command, *arguments);
   command->callback([arguments, &run] {
     base::check_fields(arguments->encode);

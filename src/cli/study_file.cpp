@@ -66,6 +66,9 @@ class StudyReader : private StudyYaml {
   static inline const std::vector<std::string> kKeys = {"title",    "about",  "variables", "texts",    "tests",
                                                         "options",  "stages", "rows",      "baseline", "seeds",
                                                         "searches", "tune",   "lowercase", "score"};
+  static inline const std::vector<std::string> kScoreKeys = {"metrics",   "positive-label", "tokenize",
+                                                             "lowercase", "minutes",        "reach"};
+
   void read_variables(const YAML::Node& node, const std::vector<std::string>& changes) {
     if (node.IsDefined()) {
       for (const auto& [name, each] : entries(node, {}, "variables")) {
@@ -134,16 +137,17 @@ class StudyReader : private StudyYaml {
     for (const auto& [name, each] : entries(node, {}, "tests")) {
       study::TestSet test;
       test.name = name;
-      for (const auto& [key, of_test] : entries(each, {"source", "target", "join"}, name)) {
+      for (const auto& [key, of_test] : entries(each, {"source", "target", "join", "text"}, name)) {
         if (key == "join") {
           test.join = value_as<int64_t>(of_test, key, "a whole number");
           check_usage(test.join >= 1, "{}: join is {}, must be 1 or more", place(of_test), test.join);
         } else {
-          (key == "source" ? test.source : test.target) = text_path(of_test, key);
+          (key == "source" ? test.source : key == "target" ? test.target : test.text) = text_path(of_test, key);
         }
       }
-      check_usage(!test.source.empty() && !test.target.empty(), "{}: {} needs a source and a target", place(each),
-                  name);
+      check_usage(test.text.empty() ? !test.source.empty() && !test.target.empty()
+                                    : test.source.empty() && test.target.empty() && test.join == 1,
+                  "{}: {} needs a source and a target, or a text alone with labels or tags", place(each), name);
       study_.tests.push_back(test);
     }
   }
@@ -268,17 +272,51 @@ class StudyReader : private StudyYaml {
   }
 
   void read_score(const YAML::Node& node) {
-    for (const auto& [key, each] : entries(node, {"tokenize", "lowercase"}, "score")) {
+    for (const auto& [key, each] : entries(node, kScoreKeys, "score")) {
       if (key == "lowercase") {
-        study_.score_lowercase = flag(each, key);
+        study_.score.lowercase = flag(each, key);
+        continue;
+      }
+      if (key == "positive-label") {
+        study_.score.positive_label = value(each, key);
+        continue;
+      }
+      if (key == "metrics") {
+        read_metrics(each);
+        continue;
+      }
+      if (key == "minutes") {
+        read_minutes(each);
+        continue;
+      }
+      if (key == "reach") {
+        study_.reached_row = value(each, key);
         continue;
       }
       const std::string name = value(each, key);
       const std::vector<std::string> known = base::choices<evaluation::Tokenizer>();
       check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\"{}", place(each), name,
                   base::did_you_mean(name, known));
-      study_.tokenize = base::from_name<evaluation::Tokenizer>(name);
+      study_.score.tokenize = base::from_name<evaluation::Tokenizer>(name);
     }
+  }
+
+  void read_minutes(const YAML::Node& node) {
+    for (const std::string& text : values(node, "minutes")) {
+      double minutes = 0.0;
+      check_usage(YAML::convert<double>::decode(YAML::Node(text), minutes) && minutes > 0.0,
+                  "{}: minutes are \"{}\", must be numbers above 0", place(node), text);
+      study_.shown_minutes.push_back(minutes);
+    }
+  }
+
+  void read_metrics(const YAML::Node& node) {
+    study_.score.metrics = evaluation::parse_metrics(CLI::detail::join(values(node, "metrics"), ","));
+    const evaluation::LineKind kind = study_.scored_lines();
+    const bool is_one_kind = std::ranges::all_of(
+        study_.score.metrics, [&](evaluation::MetricKind metric) { return evaluation::line_kind(metric) == kind; });
+    check_usage(is_one_kind && kind <= evaluation::LineKind::kTags,
+                "{}: metrics must be of translations, of labels or of tags, and of one kind", place(node));
   }
 
   // Lays an option of --set over the study or a stage.
@@ -302,6 +340,26 @@ class StudyReader : private StudyYaml {
     (of_stage ? stage->options : study_.options).set(option, {value});
   }
 
+  // What is scored must be what the commands make of the tests.
+  void check_tests(bool trains_on_text) const {
+    const std::vector<std::string>* task = study_.options.find("task");
+    const bool translates = !trains_on_text || (task != nullptr && task->front() == "text-to-text");
+    const bool scores_translations = study_.scored_lines() == evaluation::LineKind::kTranslations;
+    check_usage(
+        scores_translations || (study_.searches.size() == 1 && study_.searches.front().second.options().empty()),
+        "{}: searches are of translations, the metrics are of labels or tags", file());
+    for (const study::TestSet& test : study_.tests) {
+      check_usage(
+          test.text.empty() || !scores_translations,
+          "{}: test {} is a text with labels or tags; name their metrics under score, such as accuracy or span-f1",
+          file(), test.name);
+      check_usage(!test.text.empty() || translates,
+                  "{}: test {} has a source and a target, the trainings read one text; give the test a text, or make "
+                  "task text-to-text an option of all trainings",
+                  file(), test.name);
+    }
+  }
+
   void finish(const std::vector<std::string>& changes) {
     const bool is_language_model = study_.texts.contains("text");
     const auto has = [&](const char* name) { return study_.texts.contains(name); };
@@ -310,8 +368,7 @@ class StudyReader : private StudyYaml {
     check_usage(has("valid-source") == has("valid-target"), "{}: texts must name both valid-source and valid-target",
                 file());
     check_usage(!study_.tune || has("valid-source"), "{}: tune needs valid-source and valid-target", file());
-    check_usage(study_.tests.empty() || !is_language_model, "{}: tests are of translations, this is a language model",
-                file());
+    check_tests(is_language_model);
     if (study_.stages.empty()) {
       Stage model;
       model.name = "model";
@@ -333,9 +390,9 @@ class StudyReader : private StudyYaml {
 
   std::filesystem::path corpus_;
   Study study_;
-  CommandOptions train_{add_train_command,
-                        {"model", "source", "target", "valid-source", "valid-target", "text", "valid-text",
-                         "initial-model", "seed", "watch", "quiet"}};
+  CommandOptions train_{
+      add_train_command,
+      {"model", "source", "target", "valid-source", "valid-target", "text", "valid-text", "seed", "watch", "quiet"}};
   CommandOptions translate_{add_translate_command, {"model", "input", "output", "json", "quiet"}};
   CommandOptions score_{add_score_command, {"model", "source", "target", "text", "output", "json", "quiet"}};
 };

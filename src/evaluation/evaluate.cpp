@@ -33,19 +33,6 @@ constexpr std::string_view kMetricChoice =
     "vectors "
     "recall-at-1, mrr; of numbers spearman";
 
-// What the lines of a text are to a metric.
-enum class LineKind { kTranslations, kLabels, kTags, kVectors, kNumbers };
-
-LineKind lines_of(MetricKind kind) {
-  if (kind < MetricKind::kAccuracy) {
-    return LineKind::kTranslations;
-  }
-  if (kind >= MetricKind::kRecallAt1) {
-    return kind == MetricKind::kSpearman ? LineKind::kNumbers : LineKind::kVectors;
-  }
-  return kind < MetricKind::kTagAccuracy ? LineKind::kLabels : LineKind::kTags;
-}
-
 LabelScore label_score(MetricKind kind) {
   switch (kind) {
     case MetricKind::kF1:
@@ -59,7 +46,22 @@ LabelScore label_score(MetricKind kind) {
   }
 }
 
-// What counts of each line. @param other  of vectors: those that are to be found; of tags: what they are compared with
+}  // namespace
+
+LineKind line_kind(MetricKind kind) {
+  if (kind < MetricKind::kAccuracy) {
+    return LineKind::kTranslations;
+  }
+  if (kind >= MetricKind::kRecallAt1) {
+    return kind == MetricKind::kSpearman ? LineKind::kNumbers : LineKind::kVectors;
+  }
+  return kind < MetricKind::kTagAccuracy ? LineKind::kLabels : LineKind::kTags;
+}
+
+std::string_view metric_name(MetricKind kind) {
+  return std::ranges::find(kMetricNames, kind, [](const auto& entry) { return entry.first; })->second;
+}
+
 std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const Text& other) {
   switch (kind) {
     case LineKind::kLabels:
@@ -74,6 +76,37 @@ std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const T
       return text.lines;
   }
 }
+
+std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options, std::span<const Lines> texts) {
+  if (line_kind(kind) == LineKind::kTags) {
+    return std::make_unique<TagMetric>(kind == MetricKind::kSpanF1);
+  }
+  if (line_kind(kind) == LineKind::kVectors) {
+    return std::make_unique<RetrievalMetric>(kind == MetricKind::kMrr);
+  }
+  if (line_kind(kind) == LineKind::kNumbers) {
+    return std::make_unique<SpearmanMetric>();
+  }
+  if (line_kind(kind) == LineKind::kLabels) {
+    return std::make_unique<LabelMetric>(label_score(kind), texts, options.positive_label);
+  }
+  if (kind == MetricKind::kBleu) {
+    return std::make_unique<Bleu>(BleuOptions{.tokenize = options.tokenize,
+                                              .lowercase = options.lowercase,
+                                              .smoothing = options.smoothing,
+                                              .smooth_value = options.smooth_value,
+                                              .effective_order = options.sentence_level});
+  }
+  if (kind == MetricKind::kTer) {
+    return std::make_unique<Ter>(options.ter);
+  }
+  ChrfOptions chrf;
+  chrf.lowercase = options.lowercase;
+  chrf.word_order = kind == MetricKind::kChrfPlusPlus ? 2 : 0;
+  return std::make_unique<Chrf>(chrf);
+}
+
+namespace {
 
 std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind, const Text& other) {
   std::vector<Text> result = texts;
@@ -100,42 +133,12 @@ MetricKind parse_metric(std::string_view name) {
   return found->first;
 }
 
-// @param texts  all that will be counted
-std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options, std::span<const Lines> texts) {
-  if (lines_of(kind) == LineKind::kTags) {
-    return std::make_unique<TagMetric>(kind == MetricKind::kSpanF1);
-  }
-  if (lines_of(kind) == LineKind::kVectors) {
-    return std::make_unique<RetrievalMetric>(kind == MetricKind::kMrr);
-  }
-  if (lines_of(kind) == LineKind::kNumbers) {
-    return std::make_unique<SpearmanMetric>();
-  }
-  if (lines_of(kind) == LineKind::kLabels) {
-    return std::make_unique<LabelMetric>(label_score(kind), texts, options.positive_label);
-  }
-  if (kind == MetricKind::kBleu) {
-    return std::make_unique<Bleu>(BleuOptions{.tokenize = options.tokenize,
-                                              .lowercase = options.lowercase,
-                                              .smoothing = options.smoothing,
-                                              .smooth_value = options.smooth_value,
-                                              .effective_order = options.sentence_level});
-  }
-  if (kind == MetricKind::kTer) {
-    return std::make_unique<Ter>(options.ter);
-  }
-  ChrfOptions chrf;
-  chrf.lowercase = options.lowercase;
-  chrf.word_order = kind == MetricKind::kChrfPlusPlus ? 2 : 0;
-  return std::make_unique<Chrf>(chrf);
-}
-
 void check_options(const EvaluateOptions& options, size_t n_systems) {
   base::check_usage(!options.metrics.empty(), "metrics: none was given; {}", kMetricChoice);
-  const LineKind kind = lines_of(options.metrics.front());
+  const LineKind kind = line_kind(options.metrics.front());
   for (const MetricKind metric : options.metrics) {
     base::check_usage(
-        lines_of(metric) == kind,
+        line_kind(metric) == kind,
         "metrics: metrics of translations, of labels, of tags, of vectors and of numbers read other texts; "
         "give one kind");
   }
@@ -345,7 +348,7 @@ std::vector<MetricKind> parse_metrics(std::string_view list) {
 
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options) {
   check_options(options, systems.size());
-  const LineKind kind = lines_of(options.metrics.front());
+  const LineKind kind = line_kind(options.metrics.front());
   if (kind == LineKind::kTranslations) {
     return scored(systems, references, options);
   }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,13 @@ enum class MetricKind {
   kMrr,
   kSpearman,
 };
+
+/// What the lines of a text are to a metric.
+enum class LineKind { kTranslations, kLabels, kTags, kVectors, kNumbers };
+LineKind line_kind(MetricKind kind);
+
+/// Returns the name on the command line. "bleu"
+std::string_view metric_name(MetricKind kind);
 
 /// Returns the metrics of a comma-separated list, each at most once. Throws: Error(kUsage),
 /// "metrics: 'wer' is not known; choose from bleu, chrf, chrf++, ter, ...".
@@ -66,6 +74,13 @@ struct EvaluateOptions {
 /// test.de has 1000; ..."; Error(kUsage) for options that exclude each other or are out of range.
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references,
                 const EvaluateOptions& options = {});
+
+/// Returns what counts of each line: of labels the first column, of tags what tags_of_text reads, and so on.
+/// @param other  of vectors: those that are to be found; of tags: what they are compared with
+std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const Text& other);
+
+/// @param texts  relevant lines of all that will be counted: they say which labels there are
+std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options, std::span<const Lines> texts);
 
 /// A score of a whole text. The signature contains the options of the metric.
 struct CorpusScore {

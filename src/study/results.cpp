@@ -6,14 +6,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "evaluation/bleu.h"
-#include "evaluation/chrf.h"
+#include "evaluation/evaluate.h"
 #include "evaluation/read_text.h"
 #include "models/model_folder.h"
 #include "tensor/safetensors_header.h"
@@ -31,71 +31,123 @@ size_t words_of(const std::string& line) {
   return words;
 }
 
-// Sentences per second over all test sets; none if the translations were not timed.
-std::optional<double> speed_of(const StudyFolder& folder, const Cell& cell, const std::string& search,
-                               const std::map<std::string, std::vector<LengthGroup>>& lengths) {
-  double seconds = 0.0;
-  size_t lines = 0;
-  for (const TestSet& test : folder.tests()) {
-    const std::filesystem::path file = folder.seconds(cell, search, test.name);
-    if (!base::path_exists(file)) {
-      return std::nullopt;
-    }
-    seconds += std::strtod(base::read_file(file).c_str(), nullptr);
-    for (const LengthGroup& group : lengths.at(test.name)) {
-      lines += group.lines;
-    }
-  }
-  return seconds > 0.0 ? std::optional<double>(static_cast<double>(lines) / seconds) : std::nullopt;
-}
-
-// Metrics and references, read once.
+// Metrics and references of the test sets, read once.
 class Scorer {
  public:
-  Scorer(const Study& study, const StudyFolder& folder)
-      : bleu_({.tokenize = study.tokenize, .lowercase = study.score_lowercase}), chrf_({}) {
+  /// @param cells  those that are done: what their models said says which labels there are
+  Scorer(const Study& study, const StudyFolder& folder, const std::vector<Cell>& cells) : study_(study) {
     for (const TestSet& test : folder.tests()) {
-      references_[test.name] = evaluation::read_text(test.target).lines;
-      group_lines(test.name, evaluation::read_text(test.source).lines);
+      const evaluation::Text reference = evaluation::read_text(test.text.empty() ? test.target : test.text);
+      OfTest& of_test = tests_[test.name];
+      of_test.reference = {reference.name, evaluation::relevant_lines(reference, study.scored_lines(), reference)};
+      of_test.metrics = metrics_of(said_of(folder, cells, test), of_test);
+      if (study.scored_lines() == evaluation::LineKind::kTranslations) {
+        group_lines(of_test, evaluation::read_text(test.source).lines);
+      }
     }
   }
 
-  const evaluation::Metric& bleu() const { return bleu_; }
-  const std::map<std::string, std::vector<LengthGroup>>& lengths() const { return lengths_; }
-  std::string signature() const { return "BLEU|" + bleu_.signature(1, {}).text(); }
+  const evaluation::Metric& first_metric(const std::string& test) const { return *tests_.at(test).metrics.front(); }
+  std::vector<std::string> metric_names() const {
+    std::vector<std::string> names;
+    if (!tests_.empty()) {
+      for (const auto& metric : tests_.begin()->second.metrics) {
+        names.push_back(metric->name());
+      }
+    }
+    return names;
+  }
+  size_t lines_of(const std::string& test) const { return tests_.at(test).reference.lines.size(); }
+  std::map<std::string, std::vector<LengthGroup>> lengths() const {
+    std::map<std::string, std::vector<LengthGroup>> lengths;
+    for (const auto& [name, test] : tests_) {
+      if (!test.groups.empty()) {
+        lengths[name] = test.groups;
+      }
+    }
+    return lengths;
+  }
+  std::string signature() const {
+    if (tests_.empty()) {
+      return "";
+    }
+    const evaluation::Metric& metric = *tests_.begin()->second.metrics.front();
+    return metric.name() + "|" + metric.signature(1, {}).text();
+  }
 
-  TextScores scores(const std::string& test, const std::filesystem::path& file,
-                    std::map<std::string, evaluation::CountTable>* counts) const {
-    const evaluation::Text text = evaluation::read_text(file);
-    const Lines& reference = references_.at(test);
-    base::check_data(text.lines.size() == reference.size(), "{}: has {} lines, the reference {}", file.string(),
-                     text.lines.size(), reference.size());
-    const evaluation::Lines references[] = {reference};
-    evaluation::CountTable bleu = bleu_.count(text.lines, references);
-    const TextScores scores = {bleu_.score(bleu.sums()), chrf_.score(chrf_.count(text.lines, references).sums())};
-    if (counts != nullptr) {
-      counts->insert_or_assign(test, std::move(bleu));
+  std::vector<double> scores(const std::string& test, const std::filesystem::path& file,
+                             std::map<std::string, evaluation::CountTable>* counts) const {
+    const OfTest& of_test = tests_.at(test);
+    const Lines lines = relevant(file, of_test);
+    const evaluation::Lines references[] = {of_test.reference.lines};
+    std::vector<double> scores;
+    for (const auto& metric : of_test.metrics) {
+      evaluation::CountTable counted = metric->count(lines, references);
+      scores.push_back(metric->score(counted.sums()));
+      if (counts != nullptr && metric == of_test.metrics.front()) {
+        counts->insert_or_assign(test, std::move(counted));
+      }
     }
     return scores;
   }
 
-  // BLEU of the sentences of each group of lengths.
-  std::vector<double> bleu_by_length(const std::string& test, const evaluation::CountTable& counts) const {
-    const std::vector<size_t>& groups = group_of_line_.at(test);
-    std::vector<std::vector<double>> sums(lengths_.at(test).size(), std::vector<double>(counts.columns()));
+  // The first metric of the sentences of each group of lengths.
+  std::vector<double> score_by_length(const std::string& test, const evaluation::CountTable& counts) const {
+    const OfTest& of_test = tests_.at(test);
+    std::vector<std::vector<double>> sums(of_test.groups.size(), std::vector<double>(counts.columns()));
     for (size_t line = 0; line < counts.rows(); ++line) {
-      std::vector<double>& sum = sums[groups.at(line)];
+      std::vector<double>& sum = sums[of_test.group_of_line.at(line)];
       std::ranges::transform(sum, counts.row(line), sum.begin(), std::plus<>());
     }
     std::vector<double> scores;
-    std::ranges::transform(sums, std::back_inserter(scores), [&](const auto& sum) { return bleu_.score(sum); });
+    std::ranges::transform(sums, std::back_inserter(scores),
+                           [&](const auto& sum) { return of_test.metrics.front()->score(sum); });
     return scores;
   }
 
  private:
-  void group_lines(const std::string& test, const Lines& sources) {
-    std::vector<LengthGroup>& groups = lengths_[test];
-    std::vector<size_t>& group_of_line = group_of_line_[test];
+  using Metrics = std::vector<std::unique_ptr<evaluation::Metric>>;
+  struct OfTest {
+    evaluation::Text reference;
+    Metrics metrics;
+    std::vector<LengthGroup> groups;    // of translations
+    std::vector<size_t> group_of_line;  // likewise
+  };
+
+  Lines relevant(const std::filesystem::path& file, const OfTest& test) const {
+    const evaluation::Text text = evaluation::read_text(file);
+    Lines lines = evaluation::relevant_lines(text, study_.scored_lines(), test.reference);
+    base::check_data(lines.size() == test.reference.lines.size(), "{}: has {} lines, the reference {}", file.string(),
+                     lines.size(), test.reference.lines.size());
+    return lines;
+  }
+
+  // All labels that models gave; translations and tags need no such list.
+  Lines said_of(const StudyFolder& folder, const std::vector<Cell>& cells, const TestSet& test) const {
+    Lines said;
+    if (study_.scored_lines() == evaluation::LineKind::kLabels) {
+      for (const Cell& cell : cells) {
+        for (const auto& [search, options] : study_.searches) {
+          Lines lines = relevant(folder.translations(cell, search, test.name), tests_.at(test.name));
+          std::ranges::move(lines, std::back_inserter(said));
+        }
+      }
+    }
+    return said;
+  }
+
+  Metrics metrics_of(const Lines& said, const OfTest& test) const {
+    const evaluation::Lines all[] = {said, test.reference.lines};
+    Metrics metrics;
+    for (const evaluation::MetricKind kind : study_.score.metrics) {
+      evaluation::EvaluateOptions options = study_.score;
+      options.lowercase = study_.score.lowercase && kind == evaluation::MetricKind::kBleu;
+      metrics.push_back(evaluation::make_metric(kind, options, all));
+    }
+    return metrics;
+  }
+
+  static void group_lines(OfTest& test, const Lines& sources) {
     const auto group_of = [](const std::string& line) {
       const size_t words = words_of(line);
       return std::ranges::find_if(kLengths,
@@ -104,22 +156,35 @@ class Scorer {
     for (const LengthGroup& each : kLengths) {
       const auto lines = std::ranges::count_if(sources, [&](const auto& line) { return &*group_of(line) == &each; });
       if (lines > 0) {
-        groups.push_back({each.least, each.most, static_cast<size_t>(lines)});
+        test.groups.push_back({each.least, each.most, static_cast<size_t>(lines)});
       }
     }
     for (const std::string& line : sources) {
       const size_t least = group_of(line)->least;
-      const auto group = std::ranges::find(groups, least, &LengthGroup::least);
-      group_of_line.push_back(static_cast<size_t>(group - groups.begin()));
+      const auto group = std::ranges::find(test.groups, least, &LengthGroup::least);
+      test.group_of_line.push_back(static_cast<size_t>(group - test.groups.begin()));
     }
   }
 
-  evaluation::Bleu bleu_;
-  evaluation::Chrf chrf_;
-  std::map<std::string, Lines> references_;
-  std::map<std::string, std::vector<LengthGroup>> lengths_;   // by test set
-  std::map<std::string, std::vector<size_t>> group_of_line_;  // by test set
+  const Study& study_;
+  std::map<std::string, OfTest> tests_;
 };
+
+// Lines per second over all test sets; none if a search was not timed.
+std::optional<double> speed_of(const StudyFolder& folder, const Cell& cell, const std::string& search,
+                               const Scorer& scorer) {
+  double seconds = 0.0;
+  size_t lines = 0;
+  for (const TestSet& test : folder.tests()) {
+    const std::filesystem::path file = folder.seconds(cell, search, test.name);
+    if (!base::path_exists(file)) {
+      return std::nullopt;
+    }
+    seconds += std::strtod(base::read_file(file).c_str(), nullptr);
+    lines += scorer.lines_of(test.name);
+  }
+  return seconds > 0.0 ? std::optional<double>(static_cast<double>(lines) / seconds) : std::nullopt;
+}
 
 int64_t parameters_of(const std::filesystem::path& model) {
   const std::filesystem::path file = model / models::kWeightsName;
@@ -176,6 +241,7 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
     if (stage.name == study.last_stage().name) {
       result.updates = last.step;
       result.epochs = last.epoch;
+      result.last_minutes = last.seconds / 60.0;
       result.curve = metrics.validation;
     }
   }
@@ -187,12 +253,14 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
     for (const TestSet& test : folder.tests()) {
       result.scores[search][test.name] = scorer.scores(test.name, folder.translations(cell, search, test.name), counts);
     }
-    if (const auto speed = speed_of(folder, cell, search, scorer.lengths()); speed.has_value()) {
+    if (const auto speed = speed_of(folder, cell, search, scorer); speed.has_value()) {
       result.sentences_per_second[search] = *speed;
     }
   }
-  for (const auto& [test, counts] : result.counts) {
-    result.bleu_by_length[test] = scorer.bleu_by_length(test, counts);
+  if (study.scored_lines() == evaluation::LineKind::kTranslations) {
+    for (const auto& [test, counts] : result.counts) {
+      result.score_by_length[test] = scorer.score_by_length(test, counts);
+    }
   }
   return result;
 }
@@ -217,7 +285,7 @@ SeedScores seed_scores(const RowResult& result, const RowResult& other, const st
     if (test.empty()) {
       scores.scores.push_back(cell.loss);
     } else {
-      scores.scores.push_back(cell.scores.at(search).at(test).bleu);
+      scores.scores.push_back(cell.scores.at(search).at(test).front());
       scores.counts.push_back(cell.counts.at(test));
     }
   }
@@ -238,7 +306,7 @@ void compare_all(const Study& study, const Scorer& scorer, StudyResults& results
       const SeedScores before = seed_scores(*baseline, row, search, test),
                        after = seed_scores(row, *baseline, search, test);
       if (&row != baseline && !before.scores.empty()) {
-        comparisons.push_back(compare(test.empty() ? nullptr : &scorer.bleu(), before, after));
+        comparisons.push_back(compare(test.empty() ? nullptr : &scorer.first_metric(test), before, after));
         rows.push_back({row.row, test, before.scores.size(), {}});
       }
     }
@@ -250,26 +318,19 @@ void compare_all(const Study& study, const Scorer& scorer, StudyResults& results
   }
 }
 
-std::vector<double> values_of(const RowResult& row, const std::string& search, const std::string& test,
-                              double TextScores::*value) {
-  std::vector<double> values;
-  for (const CellResult& cell : row.cells) {
-    values.push_back(cell.scores.at(search).at(test).*value);
-  }
-  return values;
-}
-
 double rounded(double value) {
   constexpr double kDigits = 1e4;
   return std::round(value * kDigits) / kDigits;
 }
 
-nlohmann::json json_of(const CellResult& cell) {
+nlohmann::json json_of(const Study& study, const CellResult& cell) {
   nlohmann::json tree = {{"seed", cell.seed}, {"parameters", cell.parameters}, {"updates", cell.updates}};
   tree["validation_loss"] = std::isfinite(cell.loss) ? nlohmann::json(rounded(cell.loss)) : nlohmann::json();
   for (const auto& [search, tests] : cell.scores) {
     for (const auto& [test, scores] : tests) {
-      tree["scores"][search][test] = {{"bleu", rounded(scores.bleu)}, {"chrf", rounded(scores.chrf)}};
+      for (size_t i = 0; i < scores.size(); ++i) {
+        tree["scores"][search][test][std::string(evaluation::metric_name(study.score.metrics[i]))] = rounded(scores[i]);
+      }
     }
   }
   return tree;
@@ -277,35 +338,39 @@ nlohmann::json json_of(const CellResult& cell) {
 
 }  // namespace
 
-std::vector<double> RowResult::bleu(const std::string& search, const std::string& test) const {
-  return values_of(*this, search, test, &TextScores::bleu);
-}
-
-std::vector<double> RowResult::chrf(const std::string& search, const std::string& test) const {
-  return values_of(*this, search, test, &TextScores::chrf);
+std::vector<double> RowResult::scores(const std::string& search, const std::string& test, size_t metric) const {
+  std::vector<double> values;
+  for (const CellResult& cell : cells) {
+    values.push_back(cell.scores.at(search).at(test).at(metric));
+  }
+  return values;
 }
 
 StudyResults collect(const Study& study, const StudyFolder& folder) {
-  const Scorer scorer(study, folder);
+  std::vector<Cell> done;
   StudyResults results;
-  for (const TestSet& test : folder.tests()) {
-    results.tests.push_back(test.name);
-  }
-  results.lengths = scorer.lengths();
-  results.signature = results.tests.empty() ? "" : scorer.signature();
   for (const Row& row : study.rows) {
-    RowResult of_row{&row, {}};
     for (const uint64_t seed : study.seeds) {
       const Cell cell{&row, seed};
       ++results.planned_cells;
       if (folder.is_done(cell)) {
-        of_row.cells.push_back(result_of(study, folder, cell, scorer));
-        ++results.done_cells;
+        done.push_back(cell);
       }
     }
-    if (!of_row.cells.empty()) {
-      results.rows.push_back(std::move(of_row));
+  }
+  results.done_cells = done.size();
+  const Scorer scorer(study, folder, done);
+  for (const TestSet& test : folder.tests()) {
+    results.tests.push_back(test.name);
+  }
+  results.lengths = scorer.lengths();
+  results.metrics = scorer.metric_names();
+  results.signature = scorer.signature();
+  for (const Cell& cell : done) {
+    if (results.rows.empty() || results.rows.back().row != cell.row) {
+      results.rows.push_back({cell.row, {}});
     }
+    results.rows.back().cells.push_back(result_of(study, folder, cell, scorer));
   }
   compare_all(study, scorer, results);
   return results;
@@ -316,7 +381,8 @@ std::string results_json(const Study& study, const StudyResults& results) {
   tree["rows"] = nlohmann::json::array();
   for (const RowResult& row : results.rows) {
     nlohmann::json cells = nlohmann::json::array();
-    std::ranges::transform(row.cells, std::back_inserter(cells), [](const CellResult& cell) { return json_of(cell); });
+    std::ranges::transform(row.cells, std::back_inserter(cells),
+                           [&](const CellResult& cell) { return json_of(study, cell); });
     tree["rows"].push_back({{"row", row.row->name}, {"runs", cells}});
   }
   tree["comparisons"] = nlohmann::json::array();

@@ -11,12 +11,6 @@
 
 namespace dragoman::study {
 
-/// The scores of a text.
-struct TextScores {
-  double bleu = 0.0;
-  double chrf = 0.0;
-};
-
 /// Sentences of a test set whose sources have about as many words, separated by blanks.
 struct LengthGroup {
   size_t least = 0, most = 0;  ///< words; most = 0 for any number
@@ -30,21 +24,23 @@ struct CellResult {
   int64_t updates = 0;
   double epochs = 0.0;
   double minutes = 0.0;                ///< of training, all stages
+  double last_minutes = 0.0;           ///< of the last one
   double loss = report::kNotMeasured;  ///< least validation loss of the last stage
   std::vector<report::ValidationRow> curve;
-  std::map<std::string, std::map<std::string, TextScores>> scores;  ///< by search and test set
-  std::map<std::string, evaluation::CountTable> counts;             ///< of the first search, by test set
-  std::map<std::string, std::vector<double>> bleu_by_length;        ///< of the first search, by test set and group
-  std::map<std::string, double> sentences_per_second;               ///< by search; none if it was not measured
+  /// By search and test set, in the order of the study's metrics.
+  std::map<std::string, std::map<std::string, std::vector<double>>> scores;
+  std::map<std::string, evaluation::CountTable> counts;  ///< of the first metric and search, by test set
+  /// Of translations: the first metric by test set and group of lengths, for the first search.
+  std::map<std::string, std::vector<double>> score_by_length;
+  std::map<std::string, double> sentences_per_second;  ///< by search; none if it was not measured
 };
 
 struct RowResult {
   const Row* row = nullptr;
   std::vector<CellResult> cells;  ///< in the order of the seeds
 
-  /// Returns: the BLEU of the cells, by a search on a test set.
-  std::vector<double> bleu(const std::string& search, const std::string& test) const;
-  std::vector<double> chrf(const std::string& search, const std::string& test) const;
+  /// Returns: the scores of the cells, by a search on a test set. @param metric  number of a metric of the study
+  std::vector<double> scores(const std::string& search, const std::string& test, size_t metric) const;
 };
 
 /// A row against the baseline on one test set, or by the validation loss.
@@ -59,9 +55,10 @@ struct RowComparison {
 struct StudyResults {
   std::vector<RowResult> rows;  ///< those with a finished cell
   std::vector<std::string> tests;
-  std::map<std::string, std::vector<LengthGroup>> lengths;  ///< by test set, those with sentences
+  std::vector<std::string> metrics;                         ///< their names: "BLEU", "chrF2"
+  std::map<std::string, std::vector<LengthGroup>> lengths;  ///< of translations, by test set: those with sentences
   std::vector<RowComparison> comparisons;                   ///< test by test, over seeds that both sides have
-  std::string signature;                                    ///< of BLEU
+  std::string signature;                                    ///< of the first metric
   size_t planned_cells = 0, done_cells = 0;
 };
 

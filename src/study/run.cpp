@@ -91,6 +91,14 @@ Lines chosen(const Lines& lines, const std::vector<size_t>& numbers) {
   return kept;
 }
 
+// The command that a test set goes through: its name and its input.
+std::vector<std::string> command_of(const TestSet& test, evaluation::LineKind scored) {
+  if (test.text.empty()) {
+    return {"translate", "--input=" + test.source.string()};
+  }
+  return {scored == evaluation::LineKind::kTags ? "tag" : "classify", "--columns", "--input=" + test.text.string()};
+}
+
 }  // namespace
 
 std::string Cell::name() const {
@@ -143,6 +151,9 @@ void StudyFolder::prepare_tests() {
   if (texts_.contains("valid-source")) {
     tests_.push_back({"validation", texts_.at("valid-source"), texts_.at("valid-target"), 1});
   }
+  if (texts_.contains("valid-text") && study_.scored_lines() != evaluation::LineKind::kTranslations) {
+    tests_.push_back({.name = "validation", .source = {}, .target = {}, .text = texts_.at("valid-text")});
+  }
   for (TestSet test : study_.tests) {
     const auto prepare = [&](fs::path& path) {
       if (test.join == 1 && !study_.lowercase_text) {
@@ -153,9 +164,11 @@ void StudyFolder::prepare_tests() {
       write_lines(copy, study_.lowercase_text ? lower_cased(std::move(lines)) : lines);
       path = copy;
     };
-    prepare(test.source);
-    prepare(test.target);
-    test.join = 1;
+    if (test.text.empty()) {
+      prepare(test.source);
+      prepare(test.target);
+      test.join = 1;
+    }
     tests_.push_back(test);
   }
 }
@@ -298,7 +311,7 @@ StudyFolder::Step StudyFolder::tune_step(const Cell& cell) const {
             call(program,
                  {"tune", "--model=" + model.string(), "--source=" + texts_.at("valid-source").string(),
                   "--target=" + texts_.at("valid-target").string(),
-                  fmt::format("--tokenize={}", evaluation::tokenizer_name(study_.tokenize))},
+                  fmt::format("--tokenize={}", evaluation::tokenizer_name(study_.score.tokenize))},
                  model / "tuning.md");
           }};
 }
@@ -318,9 +331,9 @@ StudyFolder::Step StudyFolder::translations_step(const Cell& cell, size_t search
             }
             const std::string& of_search = study_.searches[search].first;
             for (const TestSet& test : tests_) {
-              std::vector<std::string> words = {
-                  "translate", "--model=" + model_of(cell, study_.last_stage().name).string(),
-                  "--input=" + test.source.string(), "--output=" + translations(cell, of_search, test.name).string()};
+              std::vector<std::string> words = command_of(test, study_.scored_lines());
+              words.push_back("--model=" + model_of(cell, study_.last_stage().name).string());
+              words.push_back("--output=" + translations(cell, of_search, test.name).string());
               append(words, given.arguments());
               base::Lap lap;
               call(program, words);

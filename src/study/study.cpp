@@ -61,6 +61,7 @@ const Row& Study::row(const std::string& name_of_row) const {
 namespace {
 
 constexpr const char* kMinutes = "total-minutes";
+constexpr const char* kInitialModel = "initial-model";
 
 double number_of(const std::string& text) {
   double number = 0.0;
@@ -78,6 +79,8 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
   if (!stage.start_from.empty()) {
     all.remove(decided_by_start);
     of_row.remove(decided_by_start);
+  } else if (of_row.find(kInitialModel) != nullptr) {
+    all.remove(decided_by_start);
   }
   all.lay_over(stage.options);
   all.lay_over(of_row);
@@ -147,6 +150,9 @@ void Study::check() const {
   check_usage(!stages.empty() && last_stage().kind == StageKind::kTrain,
               "study {}: the last stage must train; its model is the row's", name);
   [[maybe_unused]] const Row& known = row(baseline);
+  if (!reached_row.empty()) {
+    [[maybe_unused]] const Row& reached = row(reached_row);
+  }
   NameCheck names(*this);
   for (const Stage& stage : stages) {
     names.check(stage);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/names.h"
-#include "evaluation/tokenizer.h"
+#include "evaluation/evaluate.h"
 
 namespace dragoman::study {
 
@@ -82,11 +82,13 @@ struct Row {
   std::map<std::string, OptionList> stage_options;
 };
 
-/// A pair of texts with which models are scored. Consecutive lines may be joined, to test longer sentences.
+/// What models are scored with: a pair of texts, or one text with the right labels or tags. Consecutive lines of a pair
+/// may be joined, to test longer sentences.
 struct TestSet {
   std::string name;
   std::filesystem::path source, target;
   int64_t join = 1;
+  std::filesystem::path text{};  ///< as a training file of an encoder; empty = source and target count
 };
 
 /// A study: rows times seeds, each a run of all stages. docs/studies.md describes the file.
@@ -103,18 +105,23 @@ struct Study {
   std::vector<std::pair<std::string, OptionList>> searches = {{"default", {}}};  ///< the first is compared
   bool lowercase_text = false;  ///< train and score on lower-cased copies
   bool tune = false;            ///< choose beam size and length penalty on the validation text
-  bool score_lowercase = false;
-  evaluation::Tokenizer tokenize = evaluation::Tokenizer::k13a;
+  /// Metrics of one kind of lines, of which the first is compared; BLEU's tokenizer and whether it ignores case; the
+  /// label of f1.
+  evaluation::EvaluateOptions score;
+  std::vector<double> shown_minutes;  ///< of the last training, after which the report has the validation score
+  std::string reached_row;  ///< the report says when the others reach the best score of this row; may be empty
   /// Options of `train` that a model to start from decides.
   std::set<std::string> decided_by_start;
 
-  /// Whether the trainings are of a language model.
-  bool is_of_language_model() const { return texts.contains("text"); }
+  /// Whether the trainings read one text, not a source and a target.
+  bool trains_on_text() const { return texts.contains("text"); }
+  /// The kind of lines that the metrics compare.
+  evaluation::LineKind scored_lines() const { return evaluation::line_kind(score.metrics.front()); }
   const Stage& last_stage() const { return stages.back(); }
   const Row& row(const std::string& name_of_row) const;
   /// Returns: the options of a stage in a row: those of the study, the stage, the row, and the row for the stage, where
-  /// each wins over those before. Those that the weights to start from decide are left out. total-minutes is the
-  /// stage's share.
+  /// each wins over those before. Those that the weights to start from decide are left out: of a stage's start_from, or
+  /// of the row's option initial-model, where those of the row stay. total-minutes is the stage's share.
   OptionList options_of(const Row& row, const Stage& stage) const;
   /// Throws: Error(kUsage) for what does not fit: a text or model that no stage makes, a share without minutes.
   void check() const;

@@ -56,7 +56,8 @@ const std::string& judged_test(const Study& study, const StudyResults& results) 
   return !study.tests.empty() ? study.tests.front().name : results.tests.empty() ? none : results.tests.front();
 }
 
-SaidText conclusion(const Study& study, const RowComparison& each) {
+// @param metric  that each.comparison is of, unless it is of the loss
+SaidText conclusion(const Study& study, const RowComparison& each, const std::string& metric) {
   const Comparison& comparison = each.comparison;
   const std::string difference = signed_text(comparison.difference, each.test.empty() ? 4 : 2);
   const std::vector<std::string> values = {each.row->name,
@@ -64,22 +65,23 @@ SaidText conclusion(const Study& study, const RowComparison& each) {
                                            difference,
                                            each.test,
                                            fmt::format("{}", each.seeds),
-                                           p_text(comparison.p_adjusted)};
+                                           p_text(comparison.p_adjusted),
+                                           metric};
   const bool is_loss = each.test.empty();
   switch (comparison.verdict) {
     case Verdict::kBetter:
       return {is_loss ? "{0} is better than {1}: {2} nats of validation loss, seeds: {4}."
-                      : "{0} is better than {1}: {2} BLEU on {3}, seeds: {4}, p = {5}.",
+                      : "{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
               values};
     case Verdict::kWorse:
       return {is_loss ? "{0} is worse than {1}: {2} nats of validation loss, seeds: {4}."
-                      : "{0} is worse than {1}: {2} BLEU on {3}, seeds: {4}, p = {5}.",
+                      : "{0} is worse than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
               values};
     case Verdict::kUndecided:
       break;
   }
   return {is_loss ? "{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}."
-                  : "{0} against {1} is undecided: {2} BLEU on {3}, seeds: {4}, p = {5}.",
+                  : "{0} against {1} is undecided: {2} {6} on {3}, seeds: {4}, p = {5}.",
           values};
 }
 
@@ -87,7 +89,7 @@ std::vector<SaidText> conclusions(const Study& study, const StudyResults& result
   std::vector<SaidText> sentences;
   for (const RowComparison& each : results.comparisons) {
     if (each.test == judged_test(study, results)) {
-      sentences.push_back(conclusion(study, each));
+      sentences.push_back(conclusion(study, each, results.metrics.empty() ? "" : results.metrics.front()));
     }
   }
   if (sentences.empty()) {
@@ -123,16 +125,18 @@ StudyTable score_table(const StudyResults& results, const std::string& search) {
   table.caption = {"Search “{0}”: mean ± standard deviation over the seeds", {search}};
   table.columns = {plain("row"), plain("changes"), plain("seeds")};
   for (const std::string& test : results.tests) {
-    table.columns.push_back({"BLEU, {0}", {test}});
-    table.columns.push_back({"chrF, {0}", {test}});
+    for (const std::string& metric : results.metrics) {
+      table.columns.push_back(plain(fmt::format("{}, {}", metric, test)));
+    }
   }
   table.note = results.signature;
   for (const RowResult& row : results.rows) {
     std::vector<SaidText> cells = {plain(row.row->name), plain(changes_of(*row.row)),
                                    plain(fmt::format("{}", row.cells.size()))};
     for (const std::string& test : results.tests) {
-      cells.push_back(plain(text_of(spread_of(row.bleu(search, test)))));
-      cells.push_back(plain(text_of(spread_of(row.chrf(search, test)))));
+      for (size_t metric = 0; metric < results.metrics.size(); ++metric) {
+        cells.push_back(plain(text_of(spread_of(row.scores(search, test, metric)))));
+      }
     }
     table.rows.push_back(std::move(cells));
   }
@@ -178,21 +182,35 @@ std::vector<double> values_of(const RowResult& row, double CellResult::*value) {
   return values;
 }
 
-StudyTable training_table(const StudyResults& results) {
+StudyTable training_table(const Study& study, const StudyResults& results) {
+  const bool has_words = std::ranges::any_of(study.rows, [](const Row& row) { return !row.about.empty(); });
   StudyTable table;
   table.caption = plain("Trainings: means over the seeds");
-  table.columns = {plain("row"),    plain("parameters"),      plain("updates"),
-                   plain("epochs"), plain("validation loss"), plain("minutes")};
+  table.columns = {
+      plain("row"),     plain("parameters"),       plain("updates"),         plain("epochs"), plain("validation loss"),
+      plain("minutes"), plain("updates a second"), plain("minutes an epoch")};
+  if (has_words) {
+    table.columns.push_back(plain("about the row"));
+  }
   for (const RowResult& row : results.rows) {
-    double updates = 0.0;
-    for (const CellResult& cell : row.cells) {
-      updates += static_cast<double>(cell.updates) / static_cast<double>(row.cells.size());
+    const auto mean = [&](auto value) {
+      std::vector<double> values;
+      std::ranges::transform(row.cells, std::back_inserter(values), value);
+      return spread_of(values).mean;
+    };
+    const auto mean_text = [&](auto value, int digits) { return plain(text_of({1, mean(value), NAN}, digits)); };
+    table.rows.push_back(
+        {plain(row.row->name), plain(report::format_count(row.cells.front().parameters)),
+         plain(report::format_count(
+             std::llround(mean([](const CellResult& cell) { return static_cast<double>(cell.updates); })))),
+         mean_text(&CellResult::epochs, 1), plain(text_of(spread_of(values_of(row, &CellResult::loss)), 4)),
+         mean_text(&CellResult::minutes, 1),
+         mean_text(
+             [](const CellResult& cell) { return static_cast<double>(cell.updates) / (60.0 * cell.last_minutes); }, 2),
+         mean_text([](const CellResult& cell) { return cell.last_minutes / cell.epochs; }, 2)});
+    if (has_words) {
+      table.rows.back().push_back(plain(row.row->about));
     }
-    table.rows.push_back({plain(row.row->name), plain(report::format_count(row.cells.front().parameters)),
-                          plain(report::format_count(std::llround(updates))),
-                          plain(text_of({1, spread_of(values_of(row, &CellResult::epochs)).mean, NAN}, 1)),
-                          plain(text_of(spread_of(values_of(row, &CellResult::loss)), 4)),
-                          plain(text_of({1, spread_of(values_of(row, &CellResult::minutes)).mean, NAN}, 1))});
   }
   return table;
 }
@@ -201,7 +219,7 @@ StudyTable training_table(const StudyResults& results) {
 StudyTable length_table(const StudyResults& results, const std::string& test) {
   const std::vector<LengthGroup>& groups = results.lengths.at(test);
   StudyTable table;
-  table.caption = {"BLEU by the words of a source sentence, {0}", {test}};
+  table.caption = {"{0} by the words of a source sentence, {1}", {results.metrics.front(), test}};
   table.columns = {plain("row")};
   for (const LengthGroup& group : groups) {
     const std::string words =
@@ -213,7 +231,7 @@ StudyTable length_table(const StudyResults& results, const std::string& test) {
     for (size_t group = 0; group < groups.size(); ++group) {
       std::vector<double> scores;
       for (const CellResult& cell : row.cells) {
-        scores.push_back(cell.bleu_by_length.at(test)[group]);
+        scores.push_back(cell.score_by_length.at(test)[group]);
       }
       cells.push_back(plain(text_of(spread_of(scores))));
     }
@@ -225,7 +243,7 @@ StudyTable length_table(const StudyResults& results, const std::string& test) {
 // With the time that loading a model takes: of rows with equal test sets, the order is what counts.
 StudyTable speed_table(const Study& study, const StudyResults& results) {
   StudyTable table;
-  table.caption = plain("Translating the test sets, loading the model included: mean over the seeds");
+  table.caption = plain("Going through the test sets, loading the model included: mean over the seeds");
   table.columns = {plain("row")};
   for (const auto& [search, options] : study.searches) {
     table.columns.push_back({"sentences a second, search “{0}”", {search}});
@@ -263,7 +281,7 @@ StudyTable fact_table(const Study& study) {
     }
   }
   for (const auto& [search, options] : study.searches) {
-    if (study.is_of_language_model()) {
+    if (study.trains_on_text()) {
       break;
     }
     const std::string words = fmt::format("{}", fmt::join(options.arguments(), " "));
@@ -273,9 +291,79 @@ StudyTable fact_table(const Study& study) {
   return table;
 }
 
-// The curve of a row's first seed beside the baseline's: BLEU, or the loss of a language model.
+// What the curves of a study show.
+struct CurveScore {
+  const char* name;
+  double report::ValidationRow::*value;
+  bool is_loss = false;
+};
+
+CurveScore curve_score(const Study& study) {
+  if (study.scored_lines() != evaluation::LineKind::kTranslations) {
+    return {"accuracy", &report::ValidationRow::accuracy};
+  }
+  return study.trains_on_text() ? CurveScore{"validation loss", &report::ValidationRow::loss, true}
+                                : CurveScore{"BLEU", &report::ValidationRow::bleu};
+}
+
+// The best value of a curve in its first minutes; NaN if it has none.
+double best_within(const CellResult& cell, const CurveScore& score, double minutes) {
+  double best = NAN;
+  for (const report::ValidationRow& point : cell.curve) {
+    if (point.seconds <= 60.0 * minutes) {
+      best = score.is_loss ? std::fmin(best, point.*score.value) : std::fmax(best, point.*score.value);
+    }
+  }
+  return best;
+}
+
+// The minutes after which a curve first has this value; NaN if it never has.
+double minutes_to(const CellResult& cell, const CurveScore& score, double wanted) {
+  const auto reaches = [&](const report::ValidationRow& point) {
+    return score.is_loss ? point.*score.value <= wanted : point.*score.value >= wanted;
+  };
+  const auto found = std::ranges::find_if(cell.curve, reaches);
+  return found == cell.curve.end() ? NAN : found->seconds / 60.0;
+}
+
+// Means over the seeds; a row that does not reach the value with all seeds has no minutes.
+StudyTable time_table(const Study& study, const StudyResults& results) {
+  const CurveScore score = curve_score(study);
+  const auto target = std::ranges::find(results.rows, study.reached_row, [](const auto& row) { return row.row->name; });
+  double wanted = NAN;
+  StudyTable table;
+  table.caption = {"On the validation text, by the minutes of the last training: {0}", {score.name}};
+  table.columns = {plain("row")};
+  for (const double minutes : study.shown_minutes) {
+    table.columns.push_back({"after {0} minutes", {fmt::format("{:g}", minutes)}});
+  }
+  const auto mean = [](const RowResult& row, const auto& value) {
+    std::vector<double> values;
+    std::ranges::transform(row.cells, std::back_inserter(values), value);
+    return spread_of(values).mean;
+  };
+  if (target != results.rows.end()) {
+    wanted = mean(*target, [&](const CellResult& cell) { return best_within(cell, score, INFINITY); });
+    table.columns.push_back({"minutes to {0}, the best of {1}", {fmt::format("{:.2f}", wanted), study.reached_row}});
+  }
+  for (const RowResult& row : results.rows) {
+    std::vector<SaidText> cells = {plain(row.row->name)};
+    for (const double minutes : study.shown_minutes) {
+      cells.push_back(plain(
+          text_of({1, mean(row, [&](const CellResult& cell) { return best_within(cell, score, minutes); }), NAN})));
+    }
+    if (target != results.rows.end()) {
+      cells.push_back(plain(
+          text_of({1, mean(row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); }), NAN}, 1)));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+// The curve of a row's first seed beside the baseline's.
 report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
-  const bool is_loss = study.is_of_language_model();
+  const CurveScore score = curve_score(study);
   const bool is_timed = study.options.find("total-minutes") != nullptr;
   report::Chart chart;
   chart.title = row.row->name;
@@ -285,7 +373,7 @@ report::Chart chart_of(const Study& study, const RowResult& baseline, const RowR
     series.name = each->row->name;
     for (const report::ValidationRow& point : each->cells.front().curve) {
       series.x.push_back(is_timed ? point.seconds / 60.0 : static_cast<double>(point.step));
-      series.y.push_back(is_loss ? point.loss : point.bleu);
+      series.y.push_back(point.*score.value);
     }
     chart.series.push_back(std::move(series));
     if (&baseline == &row) {
@@ -328,16 +416,17 @@ report::StudyReport study_page(const Study& study, const StudyResults& results) 
   if (!results.comparisons.empty()) {
     page.tables.push_back(comparison_table(study, results));
   }
-  for (const std::string& test : results.tests) {
+  for (const auto& [test, groups] : results.lengths) {
     page.tables.push_back(length_table(results, test));
   }
-  page.tables.push_back(training_table(results));
+  page.tables.push_back(training_table(study, results));
+  if (!study.shown_minutes.empty() || !study.reached_row.empty()) {
+    page.tables.push_back(time_table(study, results));
+  }
   if (!results.tests.empty()) {
     page.tables.push_back(speed_table(study, results));
   }
-  page.chart_note =
-      plain(study.is_of_language_model() ? "Validation loss of the first seed, beside that of the baseline"
-                                         : "Validation BLEU of the first seed, beside that of the baseline");
+  page.chart_note = {"Validation of the first seed, beside that of the baseline: {0}", {curve_score(study).name}};
   page.charts = charts(study, results);
   page.facts = {fact_table(study)};
   return page;

@@ -7,6 +7,7 @@
 #include "data/input_examples.h"
 #include "training/encoder_task.h"
 #include "training/encoder_validation.h"
+#include "training/validation_examples.h"
 
 namespace dragoman::training {
 namespace {
@@ -25,15 +26,15 @@ class ClassifyTask : public EncoderTask {
  public:
   explicit ClassifyTask(const TrainOptions& options)
       : EncoderTask(options, "classify", models::EncoderHead::kClasses),
-        training_(data::read_labelled_texts(options.text)) {
+        training_(data::read_labelled_texts(options.text)),
+        validation_(validation_examples(training_, options, data::read_labelled_texts)) {
     std::vector<std::string> found;
     for (const LabelledText& text : training_) {
       found.push_back(text.label);
     }
     set_labels(std::move(found));
     fingerprint_ = fingerprint_of_labelled(training_);
-    if (!options.valid_text.empty()) {
-      validation_ = data::read_labelled_texts(options.valid_text);
+    if (!validation_.empty()) {
       validation_fingerprint_ = fingerprint_of_labelled(validation_);
       for (const LabelledText& text : validation_) {
         static_cast<void>(label_id(text.label, text.place));

@@ -15,6 +15,7 @@
 #include "training/contrastive_objective.h"
 #include "training/embed_validation.h"
 #include "training/encoder_task.h"
+#include "training/validation_examples.h"
 
 namespace dragoman::training {
 namespace {
@@ -57,10 +58,14 @@ class EmbedTask : public EncoderTask {
         "a line, and a third one that is far from the first if there is one, or with --source and --target");
     base::check_usage(!options.loss.two_passes(), "train: --rdrop and --simcut are not made for task embed");
     training_ = read_pairs(options.text, options.source, options.target, "--text and --source");
-    fingerprint_ = fingerprint_of_pairs(training_);
-    if (!options.valid_text.empty() || !options.valid_source.empty()) {
+    if (options.valid_source.empty()) {
+      validation_ = validation_examples(training_, options, data::read_tab_triples);
+    } else {
       validation_ =
           read_pairs(options.valid_text, options.valid_source, options.valid_target, "--valid-text and --valid-source");
+    }
+    fingerprint_ = fingerprint_of_pairs(training_);
+    if (!validation_.empty()) {
       validation_fingerprint_ = fingerprint_of_pairs(validation_);
     }
   }

@@ -1,13 +1,12 @@
 #include "training/running_texts.h"
 
-#include "base/error.h"
 #include "base/sha256.h"
+#include "training/validation_examples.h"
 
 namespace dragoman::training {
 
 RunningTexts::RunningTexts(const TrainOptions& options) {
-  base::check_usage(options.valid_text.empty() || options.running_text.valid_share == 0.0,
-                    "train: --valid-text and --valid-share both name validation text; leave one out");
+  check_one_validation(options);
   training = data::read_documents(options.text, options.running_text);
   if (!options.valid_text.empty()) {
     validation = data::read_documents(options.valid_text, options.running_text);

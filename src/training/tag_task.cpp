@@ -9,6 +9,7 @@
 #include "data/input_examples.h"
 #include "training/encoder_task.h"
 #include "training/encoder_validation.h"
+#include "training/validation_examples.h"
 
 namespace dragoman::training {
 namespace {
@@ -29,7 +30,10 @@ std::string fingerprint_of_tagged(const std::vector<TaggedWords>& sentences) {
 class TagTask : public EncoderTask {
  public:
   explicit TagTask(const TrainOptions& options)
-      : EncoderTask(options, "tag", models::EncoderHead::kTags), training_(data::read_tagged_words(options.text)) {
+      : EncoderTask(options, "tag", models::EncoderHead::kTags),
+        training_(data::read_tagged_words(options.text)),
+        validation_(
+            validation_examples(training_, options, [](const auto& files) { return data::read_tagged_words(files); })) {
     std::vector<std::string> found;
     for (const TaggedWords& sentence : training_) {
       found.insert(found.end(), sentence.tags.begin(), sentence.tags.end());
@@ -37,8 +41,7 @@ class TagTask : public EncoderTask {
     }
     set_labels(std::move(found));
     fingerprint_ = fingerprint_of_tagged(training_);
-    if (!options.valid_text.empty()) {
-      validation_ = data::read_tagged_words(options.valid_text);
+    if (!validation_.empty()) {
       validation_fingerprint_ = fingerprint_of_tagged(validation_);
     }
   }

@@ -9,6 +9,7 @@
 #include "training/pairs_validation.h"
 #include "training/running_texts.h"
 #include "training/task_model.h"
+#include "training/validation_examples.h"
 
 namespace dragoman::training {
 namespace {
@@ -92,7 +93,7 @@ class TextToTextTask : public Task {
  public:
   explicit TextToTextTask(const TrainOptions& options)
       : training_(data::read_tab_pairs(options.text)),
-        validation_(data::read_tab_pairs(options.valid_text)),
+        validation_(validation_examples(training_, options, data::read_tab_pairs)),
         fingerprint_(fingerprint_of(training_)) {}
 
   std::string fingerprint() const override { return fingerprint_; }

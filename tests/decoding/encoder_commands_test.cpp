@@ -61,6 +61,13 @@ TEST_F(EncoderCommands, ATextIsClassifiedAndTheAnswerScored) {
   outcome = program_.run("evaluate --metrics accuracy,f1,macro-f1,mcc --hypothesis said --reference right");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("100.00"), std::string::npos) << outcome.out;
+  outcome = program_.run("classify --model classify --columns --input right");
+  EXPECT_EQ(outcome.out, program_.read("said")) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  outcome = program_.run("classify --model classify --input right");
+  EXPECT_NE(outcome.err.find("the first text of each pair is a label of the model; --columns"), std::string::npos);
+  program_.write("bad", "1\tthe cat\nthe cat\n");
+  expect_failure(program_.run("classify --model classify --columns --input bad"), 65, {"bad:2: has 1 column"});
   program_.write("bad", "the cat\t\n");
   expect_failure(program_.run("classify --model classify --input bad"), 65, {"bad:1: the second text is empty"});
   program_.write("bad", "the cat\tthe dog\nthe cat\n");

@@ -16,8 +16,8 @@ StudyReport sample() {
   report.title = "Norms <b>";
   report.about = "a & b";
   report.status = {"{0} of {1} runs are done", {"3", "4"}};
-  report.conclusions = {{"{0} is better than {1}: {2} BLEU on {3}, seeds: {4}, p = {5}.",
-                         {"rms|x", "layer{0}", "+0.50", "test", "3", "0.004"}}};
+  report.conclusions = {{"{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
+                         {"rms|x", "layer{0}", "+0.50", "test", "3", "0.004", "BLEU"}}};
   report.tables = {
       {{"Against {0}", {"layer"}}, {{"row", {}}, {"verdict", {}}}, {{{"rms|x", {}}, {"better", {}}}}, "BLEU|nrefs:1"}};
   Chart chart;

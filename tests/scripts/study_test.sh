@@ -25,6 +25,21 @@ for part in train:200 val:8 dev:8 test:8 test_2016_flickr:12 test_2017_flickr:12
   awk '{ print $4, $3, $2, $1 }' "corpus/${part%:*}.en" >"corpus/${part%:*}.de"
 done
 cat corpus/train.en >corpus/tinyshakespeare.txt
+for folder in multi30k tatoeba-en-de 3am-en-zh bible-en-de mlqe-pe-en-de; do
+  mkdir "corpus/$folder"
+  cp corpus/train.en "corpus/$folder"
+done
+mkdir corpus/wmt-news-en-de
+for year in 2008 2009 2010 2011 2012 2013 2015 2016 2017 2018; do
+  cp corpus/val.en "corpus/wmt-news-en-de/newstest$year.en"
+done
+# Whether a sentence begins with an even digit; and of each word, whether it is a digit.
+for part in train test; do
+  awk '{ print ($1 % 2 ? "odd" : "even") "\t" $0 }' "corpus/$part.en" >"corpus/$part.tsv"
+  awk '{ for (i = 1; i <= NF; i++) print $i "\t" ($i ~ /A/ ? "B-A" : "O"); print "" }' "corpus/$part.en" >"corpus/$part.tags"
+done
+cp corpus/test.tsv corpus/dev.tsv
+cp corpus/train.tsv corpus/phrases.train.tsv
 
 for file in "$root"/configs/studies/*.yaml; do
   "$program" study "$file" --corpus corpus --dry-run >out 2>err
@@ -87,7 +102,7 @@ expect "pairs of the filter" 100 "$(wc -l <whole/base/seed-1/near.source.txt)"
 expect "capitals" 0 "$(cat whole/texts/* whole/base/seed-1/*.txt | grep -c A)"
 expect "tables by length" 1 "$(grep -c '^BLEU by the words of a source sentence, test$' out)"
 expect "sentences of the lengths" 2 "$(grep -c '^| row | 0-10 words, sentences: 8 |' out)"
-expect "speeds" 2 "$(awk '/^Translating/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (base|dropout-0) \| [0-9.]+ \| [0-9.]+ \|$')"
+expect "speeds" 2 "$(awk '/^Going through/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (base|dropout-0) \| [0-9.]+ \| [0-9.]+ \|$')"
 expect "lines of two" 4 "$(wc -l <whole/base/seed-2/long.paper.txt)"
 expect "leftovers" 0 "$(find whole -name '*.hypotheses' -o -name '*.input' -o -name '*.part' -o -name '*.tmp' | wc -l)"
 before=$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)
@@ -117,8 +132,8 @@ done
 expect "status after $kills kills" 0 $? || cat err
 expect "kills" 1 $((kills > 2))
 expect "results after $kills kills" "" "$(diff whole/results.json killed/results.json | head -20)"
-without_times() {  # of the report: the last column of the table of trainings, and the table of speeds
-  awk -F '|' '/^Trainings/ { inside = 1 } /^Translating/ { skip = 1 } /^## / { inside = skip = 0 } skip { next } inside && NF > 2 { NF -= 2 } { print }' "$1"
+without_times() {  # of the report: the last three columns of the table of trainings, and the table of speeds
+  awk -F '|' '/^Trainings/ { inside = 1 } /^Going through/ { skip = 1 } /^## / { inside = skip = 0 } skip { next } inside && NF > 2 { NF -= 4 } { print }' "$1"
 }
 expect "report after kills" "" "$(diff <(without_times whole/report.md) <(without_times killed/report.md) | head -20)"
 for model in base/seed-1/both base/seed-1/model dropout-0/seed-2/model; do
@@ -138,6 +153,58 @@ wait $pid
 expect "status after SIGTERM" 143 $?
 expect "what it says" 1 "$(grep -c 'stopped in base, seed 1; run the same command to go on' err)"
 [ -n "$(find ended -path '*/both/checkpoints/step-*' -name model.safetensors)" ] || expect "a checkpoint after SIGTERM" some none
+
+# Encoders: labels and tags, from scratch and from another encoder, with a share of the text for validation.
+encoder() {  # TASK METRICS TEXT TEST
+  cat >"$1.yaml" <<END
+texts: {text: $3}
+tests: {test: {text: $4}}
+score: {metrics: [$2], minutes: [5], reach: smooth}
+options:
+  preset: bert-mini
+  task: $1
+  valid-share: 0.2
+  layers: 1
+  d-model: 16
+  d-ff: 16
+  n-heads: 1
+  vocab-size: 40
+  workers: 1
+  batch-tokens: 200
+  max-steps: 40
+  learning-rate: 0.01
+  warmup-steps: 5
+  validate-every: 20
+rows:
+  plain:
+  smooth: {label-smoothing: 0.1, about: "n"}
+  $5
+END
+  "$program" study "$1.yaml" --corpus corpus --quiet >"$1.out" 2>err
+  expect "status of a study of $1" 0 $? || cat err
+}
+encoder classify "accuracy, macro-f1" train.tsv test.tsv ""
+expect "scores of labels" 2 "$(grep -cE '^\| (plain|smooth) \| .* \| 1 \| [0-9.]+ \| [0-9.]+ \|$' classify.out)"
+expect "names of the metrics" 1 "$(grep -c '| seeds | accuracy, test | macro-F1, test |' classify.out)"
+expect "a conclusion on labels" 1 "$(grep -cE '^- smooth .* accuracy on test, seeds: 1, p = ' classify.out)"
+expect "scores after minutes" 2 "$(awk '/^On the validation text/ { inside = 1 } /^## / { inside = 0 } inside' classify.out | grep -cE '^\| (plain|smooth) \| [0-9.]+ \| ([0-9.]+|n/a) \|$')"
+accuracy=$("$program" evaluate --metrics accuracy --hypothesis classify/plain/seed-1/test.default.txt --reference corpus/test.tsv --json | grep -oE '"score": [0-9.]+' | grep -oE '[0-9.]+')
+[ -n "$accuracy" ] || expect "an accuracy of evaluate" some none
+expect "the accuracy is that of evaluate" 1 "$(grep -cE "^\| plain \| - \| 1 \| $accuracy" classify.out)"
+encoder tag "span-f1, tag-accuracy" train.tags test.tags "start: {initial-model: classify/plain/seed-1/model}"
+expect "scores of tags" 3 "$(grep -cE '^\| (plain|smooth|start) \| .* \| 1 \| [0-9.]+ \| [0-9.]+ \|$' tag.out)"
+expect "a row that starts from a model" 1 "$(grep -c 'initial-model=classify/plain/seed-1/model' tag.out)"
+wrong_encoder() {  # WHAT_IT_SAYS SED_OF_THE_FILE
+  sed "$2" tag.yaml >wrong.yaml
+  "$program" study wrong.yaml --corpus corpus --folder wrong >out 2>err
+  expect "status where $1" 2 $?
+  expect "message \"$(cat err)\" with $1" 1 "$(grep -cF -- "$1" err)"
+}
+wrong_encoder 'metrics must be of translations, of labels or of tags, and of one kind' 's/span-f1/accuracy/'
+wrong_encoder 'test test is a text with labels or tags; name their metrics under score' 's/metrics: .span-f1, tag-accuracy.,//'
+wrong_encoder 'needs a source and a target, or a text alone' 's/{test: {text: test.tags}}/{test: {source: test.en, text: test.tags}}/'
+wrong_encoder 'the trainings read one text' 's/{test: {text: test.tags}}/{test: {source: test.en, target: test.de}}/'
+wrong_encoder 'no row is called "smoth"; did you mean "smooth"?' 's/reach: smooth/reach: smoth/'
 
 # Selection, changes, and what is refused.
 "${study[@]}" --folder chosen --rows base --seeds 7 --set updates=4 --set model.max-steps=5 >out 2>err

@@ -2,6 +2,7 @@
 // reads no file at all trains, resumes bit for bit and chooses its best model by loss.
 #include "training/task.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -16,6 +17,7 @@
 #include "training/task_model.h"
 #include "training/tasks.h"
 #include "training/trainer.h"
+#include "training/validation_examples.h"
 
 namespace dragoman::training {
 namespace {
@@ -52,6 +54,29 @@ TEST(Task, ResumedIsNeverStopped) {
   const Trained whole = train(options_of(folder.path() / "whole", 12));
   train(options_of(folder.path() / "halves", 7));
   EXPECT_EQ(train(options_of(folder.path() / "halves", 12)).weights, whole.weights);
+}
+
+TEST(Task, ValidationExamplesAreReadOrTheLastOnes) {
+  using Examples = std::vector<int>;
+  const auto read = [](const std::vector<std::filesystem::path>& files) {
+    return Examples{100 + static_cast<int>(files.size())};
+  };
+  TrainOptions options;
+  Examples training = {1, 2, 3, 4, 5};
+  EXPECT_EQ(validation_examples(training, options, read), Examples());
+  options.running_text.valid_share = 0.3;
+  EXPECT_EQ(validation_examples(training, options, read), (Examples{4, 5}));
+  EXPECT_EQ(training, (Examples{1, 2, 3}));
+  options.valid_text = {"valid.tsv"};
+  EXPECT_THAT(test_support::error_of([&] { validation_examples(training, options, read); }),
+              testing::HasSubstr("--valid-text and --valid-share both name validation text"));
+  options.running_text.valid_share = 0.0;
+  EXPECT_EQ(validation_examples(training, options, read), Examples{101});
+  options.valid_text.clear();
+  options.running_text.valid_share = 0.9;
+  Examples one = {1};
+  EXPECT_THAT(test_support::error_of([&] { validation_examples(one, options, read); }),
+              testing::HasSubstr("valid_share is 0.9, which leaves nothing of 1 examples on one side"));
 }
 
 TEST(Tasks, AnUnknownOneIsRefused) {

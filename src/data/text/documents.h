@@ -30,7 +30,7 @@ struct TextOptions {
   DocumentKind documents = DocumentKind::kFile;
   std::string document_separator;
   bool across_documents = true;  ///< a window may hold several documents
-  double valid_share = 0.0;      ///< of the text's characters, at its end
+  double valid_share = 0.0;      ///< of the text's characters or examples, at its end
 
   static constexpr const char* kTitle = "Text of a language model";  ///< in --help
   /// Calls visit(base::Field) for each field.
@@ -47,7 +47,8 @@ void TextOptions::fields(Visit&& visit) {
               "With --documents separator: the line that stands between documents"));
   visit(Field("across_documents", &O::across_documents, "Attention crosses the borders of documents (true or false)"));
   visit(Field("valid_share", &O::valid_share,
-              "Without --valid-text: this share of the characters of the text, its end, is the validation text",
+              "Without --valid-text: this share of the text, its end, is the validation text: of its characters, or of "
+              "its lines where they are examples, such as labelled texts",
               {0, 0.9}));
 }
 
