@@ -202,7 +202,7 @@ class Translator(Model):
         """Shows how the model translates a text, as an animation with the numbers of this text: in a notebook, or in a
         file by `save`.
 
-        Raises: UsageError for a blank text, one of more than 128 tokens, and a model that is no Transformer.
+        Raises: UsageError for a blank text, one of more than 128 tokens, and a model whose decoder has no story.
         """
         self._check_process()
         return Page(self._core.story_page(text, dict(options), (source_language, target_language)), height)

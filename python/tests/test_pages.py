@@ -48,6 +48,21 @@ def small_generator(tmp_path_factory: pytest.TempPathFactory) -> dragoman.Genera
     return model
 
 
+@pytest.fixture(scope="module", params=["gru-mini", "lstm-mini", "conv-mini"])
+def small_aligned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dragoman.Translator:
+    """A model without self-attention; the GRU has no attention at all."""
+    folder = tmp_path_factory.mktemp(request.param)
+    draw = random.Random(3)
+    (folder / "text").write_text("".join(" ".join(draw.choices(WORDS, k=draw.randint(3, 7))) + "\n" for _ in range(300)))
+    shape = {"gru-mini": dict(layers=2, attention="none"), "lstm-mini": dict(layers=2),
+             "conv-mini": dict(encoder_layers=3, decoder_layers=2)}[request.param]
+    model = dragoman.train(
+        request.param, source=folder / "text", target=folder / "text", model=folder / "model", max_steps=40, d_model=16,
+        d_hidden=24, vocabulary_size=60, batch_tokens=512, warmup_steps=10, average=0, progress=False, **shape).load()
+    assert isinstance(model, dragoman.Translator)
+    return model
+
+
 def show(browser, page: dragoman.Page, path: Path, ready: str) -> None:
     page.save(path)
     browser.errors.clear()
@@ -86,6 +101,18 @@ def test_the_story_of_a_translation(browser, small_translator, tmp_path):
     # Nine scenes of the encoder, one for each piece with its probability, and the end.
     assert len(told) == 9 + len(best.token_scores) + 1
     for scene, score in zip(told[9:], best.token_scores, strict=False):
+        shares = [float(share) for share in re.findall(r"([\d.]+) %", scene["caption"])]
+        assert any(abs(share - 100 * math.exp(score)) < 0.06 for share in shares), (scene["caption"], score)
+
+
+def test_the_story_without_self_attention(browser, small_aligned, tmp_path):
+    text = "the cat sees it"
+    best = small_aligned.translations([text], beam_size=2)[0]
+    show(browser, small_aligned.story(text, beam_size=2), tmp_path / "story.html", IS_TOLD)
+    told = check_story(browser, best.text)
+    first = 6 if small_aligned.config.get("attention", "none") != "none" else 5  # scenes of the encoder
+    assert len(told) == first + len(best.token_scores) + 1, [scene["title"] for scene in told]
+    for scene, score in zip(told[first:], best.token_scores, strict=False):
         shares = [float(share) for share in re.findall(r"([\d.]+) %", scene["caption"])]
         assert any(abs(share - 100 * math.exp(score)) < 0.06 for share in shares), (scene["caption"], score)
 

@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
 #include "report/html.h"
 #include "serving/inspect/inspect_reply.h"
@@ -55,6 +57,9 @@ Parts first_parts() {
 }
 
 StoryParts parts_of(const models::TransformerConfig& config) {
+  base::check_usage(config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention,
+                    "story: the decoder's sub-layer is {}, the story is of self-attention",
+                    base::name_of(config.decoder_sublayer));
   StoryParts parts = {
       .first = first_parts(),
       .needed = {part(PartKind::kEmbedding, "embedding", "encoder.embedding"),
@@ -78,13 +83,53 @@ StoryParts parts_of(const models::DecoderOnlyConfig& config) {
   return parts;
 }
 
-template <typename Config>
-StoryParts parts_of(const models::ModelConfig& config) {
-  const auto* shape = config.get_if<Config>();
-  base::check_usage(shape != nullptr,
-                    "story: the model is of the architecture {}, the story is of a Transformer; ask for its alignment",
-                    config.architecture());
-  return parts_of(*shape);
+// What the stories of models without self-attention share.
+StoryParts parts_of_aligned() {
+  StoryParts parts = {.first = first_parts(),
+                      .needed = {part(PartKind::kEmbedding, "embedding", "encoder.embedding"),
+                                 part(PartKind::kEmbedding, "embedding", "decoder.embedding"),
+                                 part(PartKind::kOutput, "output", "decoder")},
+                      .pictures = {}};
+  parts.first.push_back(part(PartKind::kBeam, "beam"));
+  return parts;
+}
+
+StoryParts parts_of(const models::RecurrentConfig& config) {
+  StoryParts parts = parts_of_aligned();
+  for (const char* path : {"encoder.layers.0.forward", "encoder.layers.0.backward", "decoder.layers.0"}) {
+    parts.needed.push_back(part(PartKind::kCell, "cell", path));
+  }
+  parts.needed.push_back(part(PartKind::kFirstState, "first_state", "decoder.layers.0"));
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    parts.needed.push_back(part(PartKind::kOutput, "output", fmt::format("encoder.layers.{}", layer)));
+  }
+  if (config.attention != models::RecurrentAttention::kNone) {
+    parts.needed.push_back(attention("decoder.attention"));
+  }
+  return parts;
+}
+
+StoryParts parts_of(const models::ConvolutionalConfig& config) {
+  StoryParts parts = parts_of_aligned();
+  parts.needed.push_back(part(PartKind::kOutput, "output", "encoder"));
+  for (int64_t layer = 0; layer < config.encoder_layers; ++layer) {
+    parts.needed.push_back(part(PartKind::kConvolution, "convolution", fmt::format("encoder.layers.{}", layer)));
+  }
+  parts.needed.push_back(attention(fmt::format("decoder.layers.{}.attention", config.decoder_layers - 1)));
+  return parts;
+}
+
+// The parts of the first of these configurations that the model has.
+template <typename First, typename... Others>
+StoryParts parts_of_model(const models::ModelConfig& config) {
+  if (const auto* shape = config.get_if<First>(); shape != nullptr) {
+    return parts_of(*shape);
+  }
+  if constexpr (sizeof...(Others) > 0) {
+    return parts_of_model<Others...>(config);
+  } else {
+    base::fail(base::ErrorKind::kUsage, "story: a model of the architecture {} has no story", config.architecture());
+  }
 }
 
 void append(json reply, json& kept) {
@@ -150,14 +195,15 @@ std::string page_of(const json& kept) {
 }  // namespace
 
 std::string story_page(const decoding::Translator& translator, const decoding::InspectionRequest& request) {
-  const StoryParts parts = parts_of<models::TransformerConfig>(translator.model().config());
+  const StoryParts parts = parts_of_model<models::TransformerConfig, models::RecurrentConfig, models::ConvolutionalConfig>(
+      translator.model().config());
   json kept = kept_replies(translator, request, parts);
   kept["request"] = {{"text", request.text}, {"beam_size", request.options.beam_size}};
   return page_of(kept);
 }
 
 std::string story_page(const decoding::Generator& generator, const decoding::InspectionRequest& request) {
-  const StoryParts parts = parts_of<models::DecoderOnlyConfig>(generator.model().config());
+  const StoryParts parts = parts_of_model<models::DecoderOnlyConfig>(generator.model().config());
   json kept = kept_replies(generator, request, parts);
   kept["request"] = {{"model", "kept"}, {"text", request.text}, {"max_tokens", request.max_tokens}};
   return page_of(kept);

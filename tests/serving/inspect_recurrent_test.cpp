@@ -6,10 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "aligned_translator.h"
 #include "base/error.h"
-#include "decoding/tiny_recurrent.h"
-#include "decoding/tiny_vocabulary.h"
-#include "models/convolutional/convolutional.h"
 #include "serving/inspect/inspect_reply.h"
 #include "serving/routes/spec_document.h"
 
@@ -19,23 +17,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using Rows = std::vector<std::vector<double>>;
-
-decoding::Translator translator_of(std::shared_ptr<models::Model> model) {
-  model->parameters().pack_weights();
-  return {std::move(model), decoding::vocabulary(), decoding::vocabulary()};
-}
-
-std::shared_ptr<models::Model> tiny_convolutional() {
-  models::ConvolutionalConfig config;
-  config.source_vocab_size = config.target_vocab_size = decoding::vocabulary().size();
-  config.encoder_layers = config.decoder_layers = 2;
-  config.d_model = 12;
-  config.d_hidden = 10;
-  auto model = std::make_shared<models::Convolutional>(config);
-  model->parameters().allocate();
-  model->parameters().initialize(1);
-  return model;
-}
 
 json inspect(const decoding::Translator& translator, const json& parts) {
   InspectBody body = parse_inspect_body(json{{"text", "the red cat sleeps"}, {"parts", parts}}.dump());

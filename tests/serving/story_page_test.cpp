@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "aligned_translator.h"
 #include "decoding/tiny_language_model.h"
 #include "served_tiny_model.h"
 #include "serving/inspect/inspect_reply.h"
@@ -81,6 +82,25 @@ TEST(StoryPage, OfALanguageModelHoldsThePromptAndWhatFollows) {
   EXPECT_NO_THROW(part_of(kept, "attention", "layers.1.self_attention"));
   EXPECT_NO_THROW(part_of(kept, "residual", "layers.1.feed_forward"));
   EXPECT_NO_THROW(part_of(kept, "output", "decoder"));
+}
+
+TEST(StoryPage, OfModelsWithoutSelfAttentionHoldsWhatTheyCompute) {
+  const auto kept_of = [](std::shared_ptr<models::Model> model) {
+    const decoding::Translator translator = translator_of(std::move(model));
+    decoding::SearchOptions options = translator.search_defaults();
+    options.length.max_length_extra = 3;
+    return kept_in(story_page(translator, {.text = kText, .options = options}));
+  };
+  for (const decoding::RecurrentShape& shape : decoding::kRecurrentShapes) {
+    const json kept = kept_of(decoding::tiny_recurrent(shape, decoding::vocabulary().size()));
+    EXPECT_NO_THROW(part_of(kept, "cell", "encoder.layers.0.backward")) << shape.name;
+    EXPECT_NO_THROW(part_of(kept, "first_state", "decoder.layers.0")) << shape.name;
+    EXPECT_NO_THROW(part_of(kept, "output", fmt::format("encoder.layers.{}", shape.layers - 1))) << shape.name;
+    EXPECT_EQ(part_of(kept, "weights")["attentions"].empty(), shape.attention == models::RecurrentAttention::kNone);
+  }
+  const json kept = kept_of(tiny_convolutional());
+  EXPECT_NO_THROW(part_of(kept, "convolution", "encoder.layers.1"));
+  EXPECT_NO_THROW(part_of(kept, "attention", "decoder.layers.1.attention"));
 }
 
 TEST(StoryPage, ATextClosesNoElement) {
