@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/language_flags.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
@@ -20,6 +21,7 @@ struct AttentionArguments {
   std::string text;
   std::string output;
   std::string from_word;
+  std::string device = "cpu";
   models::LanguagePair languages;  // empty: the only ones of the model
   std::unique_ptr<SearchFlags> flags;
 
@@ -32,6 +34,7 @@ struct AttentionArguments {
 };
 
 int draw(const AttentionArguments& arguments) {
+  const DeviceChoice device(arguments.device);
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::string text = data::clean_line(arguments.text).text;
   const decoding::TranslationRequest request{.text = text,
@@ -63,6 +66,7 @@ void add_attention_command(CLI::App& app, Run& run) {
   command->add_option("--from", arguments->from_word, "Source word; the page opens with where it looks")
       ->type_name("WORD");
   add_language_flags(*command, arguments->languages);
+  add_device_flag(*command, arguments->device);
   arguments->flags = std::make_unique<SearchFlags>(*command);
   command->callback([arguments, &run] {
     arguments->search({}).check();

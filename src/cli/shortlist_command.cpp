@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/field_flags.h"
 #include "cli/language_flags.h"
 #include "cli/meter.h"
@@ -29,6 +30,7 @@ struct ShortlistArguments {
   std::string target;              // empty: what the model says itself
   models::LanguagePair languages;  // empty: the only ones of the model
   int workers = 0;
+  std::string device = "cpu";
   decoding::ShortlistOptions options;
 };
 
@@ -102,6 +104,7 @@ decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments,
 int learn(const ShortlistArguments& arguments) {
   models::check_is_no_checkpoint(arguments.model);  // what cannot be stored is refused before the work
   const base::FolderLock lock(arguments.model);
+  const DeviceChoice device(arguments.device);
   const auto meter = make_meter("reading", "");
   const decoding::LearnedShortlist learned =
       arguments.target.empty() ? learn_from_model(arguments, *meter) : learn_from_files(arguments, *meter);
@@ -129,6 +132,7 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
                   "Its translation, line by line; not given: the model translates the source text itself")
       ->type_name("FILE");
   add_language_flags(command, arguments.languages);
+  add_device_flag(command, arguments.device);
   add_field(command, base::field_of(&decoding::ShortlistOptions::frequent), options.frequent);
   add_field(command, base::field_of(&decoding::ShortlistOptions::best), options.best);
   add_field(command, base::field_of(&data::LexicalOptions::iterations), options.alignment.iterations);

@@ -128,8 +128,21 @@ class StudyReader : private StudyYaml {
   }
 
   void read_texts(const YAML::Node& node) {
-    for (const auto& [name, path] : entries(node, {}, "texts")) {
-      study_.texts[name] = text_path(path, name);
+    for (const auto& [name, text] : entries(node, {}, "texts")) {
+      if (!text.IsMap()) {
+        study_.texts[name] = text_path(text, name);
+        continue;
+      }
+      for (const auto& [key, each] : entries(text, {"file", "lines"}, name)) {
+        if (key == "file") {
+          study_.texts[name] = text_path(each, name);
+        } else {
+          const auto lines = value_as<int64_t>(each, key, "a whole number");
+          check_usage(lines >= 1, "{}: lines is {}, must be 1 or more", place(each), lines);
+          study_.first_lines[name] = static_cast<size_t>(lines);
+        }
+      }
+      check_usage(study_.texts.contains(name), "{}: {} needs a file", place(text), name);
     }
   }
 

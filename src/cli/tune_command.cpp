@@ -6,6 +6,7 @@
 
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/field_flags.h"
 #include "cli/language_flags.h"
 #include "cli/meter.h"
@@ -29,6 +30,7 @@ struct TuneArguments {
   std::string target;
   models::LanguagePair languages;  // empty: the only ones of the model
   bool dry_run = false;
+  std::string device = "cpu";
   training::SearchTuning tuning;
 };
 
@@ -63,6 +65,7 @@ int tune(const CLI::App& command, const TuneArguments& arguments) {
     models::check_is_no_checkpoint(arguments.model);
     lock.emplace(arguments.model);
   }
+  const DeviceChoice device(arguments.device);
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   tuning.languages = translator.choose_languages(arguments.languages).tokens;
   const std::vector<std::string> sources = read_lines(arguments.source);
@@ -103,6 +106,7 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("FILE")
       ->required();
   add_language_flags(command, arguments.languages);
+  add_device_flag(command, arguments.device);
   begin_group(command, kTrials);
   command
       .add_option("--beam-sizes", tuning.beam_sizes,

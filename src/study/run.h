@@ -27,7 +27,8 @@ using Program = std::function<int(const std::vector<std::string>& arguments, con
 /// is written atomically, and is not done again. An interrupted training resumes bit for bit.
 class StudyFolder {
  public:
-  /// Makes the folder and takes its lock. Copies of the texts in lower case are made if the study wants them.
+  /// Makes the folder and takes its lock. Copies of the texts, in lower case or of their first lines, are made if the
+  /// study wants them.
   /// Throws: Error(kUsage) if the folder holds a study of other texts.
   StudyFolder(const Study& study, std::filesystem::path folder);
 

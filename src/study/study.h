@@ -100,6 +100,7 @@ struct Study {
   std::vector<Row> rows;
   std::vector<Stage> stages;
   std::map<std::string, std::filesystem::path> texts;  ///< by name
+  std::map<std::string, size_t> first_lines;           ///< of a text, by its name: how many count; none = all
   std::vector<TestSet> tests;
   OptionList options;                                                            ///< of all trainings
   std::vector<std::pair<std::string, OptionList>> searches = {{"default", {}}};  ///< the first is compared

@@ -104,6 +104,15 @@ TEST_F(CudaCommands, NumbersAreThoseOfTheCpu) {
   }
 }
 
+TEST_F(CudaCommands, SearchesAreTunedAndShortlistsLearnedAsOnTheCpu) {
+  program_->write("target", output_of("translate --model model --input lines"));
+  for (const std::string words :
+       {"tune --model model --source lines --target target --beam-sizes 1,2 --alphas 0.6 --dry-run",
+        "shortlist --model model --source lines", "attention --model model --text 'the cat runs' --output page.html"}) {
+    EXPECT_EQ(output_of(words + " --device cuda"), output_of(words)) << words;
+  }
+}
+
 // A folder in int8 becomes float32 on a GPU; int8 products are refused by name.
 TEST_F(CudaCommands, Int8FoldersAreReadAndInt8ProductsAreRefused) {
   output_of("quantize --model model --output int8 --precision int8");

@@ -27,7 +27,7 @@ done
 cat corpus/train.en >corpus/tinyshakespeare.txt
 for folder in multi30k tatoeba-en-de 3am-en-zh bible-en-de mlqe-pe-en-de; do
   mkdir "corpus/$folder"
-  cp corpus/train.en "corpus/$folder"
+  cp corpus/train.en corpus/train.de corpus/val.?? "corpus/$folder"
 done
 mkdir corpus/wmt-news-en-de
 for year in 2008 2009 2010 2011 2012 2013 2015 2016 2017 2018; do
@@ -191,6 +191,16 @@ expect "scores after minutes" 2 "$(awk '/^On the validation text/ { inside = 1 }
 accuracy=$("$program" evaluate --metrics accuracy --hypothesis classify/plain/seed-1/test.default.txt --reference corpus/test.tsv --json | grep -oE '"score": [0-9.]+' | grep -oE '[0-9.]+')
 [ -n "$accuracy" ] || expect "an accuracy of evaluate" some none
 expect "the accuracy is that of evaluate" 1 "$(grep -cE "^\| plain \| - \| 1 \| $accuracy" classify.out)"
+for lines in 200 201; do  # of the 200 that there are
+  sed "s/{text: train.tsv}/{text: {file: train.tsv, lines: $lines}}/" classify.yaml >few.yaml
+  "$program" study few.yaml --corpus corpus --rows plain --folder "few-$lines" --quiet >out 2>err
+  expect "status with $lines lines" $((lines == 200 ? 0 : 2)) $? || cat err
+done
+expect "what it says of lines that are not there" 1 "$(grep -c 'has 200 lines, the study wants its first 201' err)"
+expect "the model of all lines" "" "$(diff few-200/results.json classify/results.json | grep '^< .*"accuracy"')"
+"$program" study few.yaml --corpus corpus --rows plain --folder few-200 >out 2>err
+expect "status with other lines in the same folder" 2 $?
+expect "what it says of other lines" 1 "$(grep -c 'is a study of another text' err)"
 encoder tag "span-f1, tag-accuracy" train.tags test.tags "start: {initial-model: classify/plain/seed-1/model}"
 expect "scores of tags" 3 "$(grep -cE '^\| (plain|smooth|start) \| .* \| 1 \| [0-9.]+ \| [0-9.]+ \|$' tag.out)"
 expect "a row that starts from a model" 1 "$(grep -c 'initial-model=classify/plain/seed-1/model' tag.out)"
