@@ -361,6 +361,8 @@ class StudyReader : private StudyYaml {
     check_usage(
         scores_translations || (study_.searches.size() == 1 && study_.searches.front().second.options().empty()),
         "{}: searches are of translations, the metrics are of labels or tags", file());
+    check_usage(scores_translations || !study_.lowercase_text,
+                "{}: lowercase would change labels and tags; give texts in lower case instead", file());
     for (const study::TestSet& test : study_.tests) {
       check_usage(
           test.text.empty() || !scores_translations,
@@ -374,19 +376,19 @@ class StudyReader : private StudyYaml {
   }
 
   void finish(const std::vector<std::string>& changes) {
-    const bool is_language_model = study_.texts.contains("text");
+    const bool trains_on_text = study_.trains_on_text();
     const auto has = [&](const char* name) { return study_.texts.contains(name); };
-    check_usage(is_language_model || (has("source") && has("target")),
+    check_usage(trains_on_text || (has("source") && has("target")),
                 "{}: texts must name source and target, or text for a language model", file());
     check_usage(has("valid-source") == has("valid-target"), "{}: texts must name both valid-source and valid-target",
                 file());
     check_usage(!study_.tune || has("valid-source"), "{}: tune needs valid-source and valid-target", file());
-    check_tests(is_language_model);
+    check_tests(trains_on_text);
     if (study_.stages.empty()) {
       Stage model;
       model.name = "model";
-      (is_language_model ? model.text : model.source) = {is_language_model ? "text" : "source"};
-      model.target = is_language_model ? std::vector<std::string>() : std::vector<std::string>{"target"};
+      (trains_on_text ? model.text : model.source) = {trains_on_text ? "text" : "source"};
+      model.target = trains_on_text ? std::vector<std::string>() : std::vector<std::string>{"target"};
       study_.stages.push_back(model);
     }
     for (const std::string& text : changes) {

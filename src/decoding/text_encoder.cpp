@@ -96,8 +96,9 @@ Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOp
     windows.texts.push_back(static_cast<int32_t>(windows.inputs.size()));
   }
   windows.values.resize(windows.inputs.size() * static_cast<size_t>(windows.width));
-  const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
   const tensor::DeviceScope device(models::device_of(*model_));
+  const std::vector<TextBatch> batches =
+      batches_of_texts(lengths, options.batch_tokens, options.workers, models::device_of(*model_));
   for_each_group(batches.size(), options.workers,
                  [&](size_t number) { put_vectors(*model_, batches[number], windows); });
   embeddings.values = vectors_of_texts(windows, model_->encoder_config().unit_length);

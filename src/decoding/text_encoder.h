@@ -18,7 +18,7 @@ namespace dragoman::decoding {
 
 /// How texts are encoded. Only `stride` changes a result, that of texts longer than the model takes.
 struct EncodeOptions {
-  int64_t batch_tokens = 2048;
+  int64_t batch_tokens = 0;
   int workers = 0;
   int64_t stride = 0;
 
@@ -32,7 +32,8 @@ template <typename Visit>
 void EncodeOptions::fields(Visit&& visit) {
   using base::Field;
   using O = EncodeOptions;
-  visit(Field("batch_tokens", &O::batch_tokens, "Tokens encoded together", {1, 1 << 24}, "tokens"));
+  visit(Field("batch_tokens", &O::batch_tokens, "Tokens encoded together; 0 = 512, on a GPU 8192", {0, 1 << 24},
+              "tokens"));
   visit(Field("workers", &O::workers, "Batches encoded at a time; 0 = one for each core", {0, 1024}, "threads"));
   visit(Field(
       "stride", &O::stride,

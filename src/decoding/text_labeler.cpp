@@ -50,8 +50,9 @@ void run_all(const EncoderOnly& model, const std::vector<EncoderInput>& inputs, 
   for (const EncoderInput& input : inputs) {
     lengths.push_back(input.ids.size());
   }
-  const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
   const tensor::DeviceScope device(models::device_of(model));
+  const std::vector<TextBatch> batches =
+      batches_of_texts(lengths, options.batch_tokens, options.workers, models::device_of(model));
   for_each_group(batches.size(), options.workers, [&](size_t number) {
     const TextBatch& batch = batches[number];
     logits_batch(model, batch_of(inputs, batch),

@@ -310,7 +310,7 @@ void compare_all(const Study& study, const Scorer& scorer, StudyResults& results
         rows.push_back({row.row, test, before.scores.size(), {}});
       }
     }
-    adjust(comparisons, !test.empty());
+    adjust(comparisons, !test.empty() && study.score.metrics.front() != evaluation::MetricKind::kTer);
     for (size_t i = 0; i < rows.size(); ++i) {
       rows[i].comparison = comparisons[i];
       results.comparisons.push_back(rows[i]);

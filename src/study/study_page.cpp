@@ -120,9 +120,15 @@ std::vector<SaidText> notes(const StudyResults& results) {
   return all;
 }
 
-StudyTable score_table(const StudyResults& results, const std::string& search) {
+// Encoders have no search.
+bool has_searches(const Study& study) {
+  return study.scored_lines() == evaluation::LineKind::kTranslations;
+}
+
+StudyTable score_table(const Study& study, const StudyResults& results, const std::string& search) {
   StudyTable table;
-  table.caption = {"Search “{0}”: mean ± standard deviation over the seeds", {search}};
+  table.caption = has_searches(study) ? SaidText{"Search “{0}”: mean ± standard deviation over the seeds", {search}}
+                                      : plain("Mean ± standard deviation over the seeds");
   table.columns = {plain("row"), plain("changes"), plain("seeds")};
   for (const std::string& test : results.tests) {
     for (const std::string& metric : results.metrics) {
@@ -246,7 +252,8 @@ StudyTable speed_table(const Study& study, const StudyResults& results) {
   table.caption = plain("Going through the test sets, loading the model included: mean over the seeds");
   table.columns = {plain("row")};
   for (const auto& [search, options] : study.searches) {
-    table.columns.push_back({"sentences a second, search “{0}”", {search}});
+    table.columns.push_back(has_searches(study) ? SaidText{"sentences a second, search “{0}”", {search}}
+                                                : plain("sentences a second"));
   }
   for (const RowResult& row : results.rows) {
     std::vector<SaidText> cells = {plain(row.row->name)};
@@ -299,7 +306,7 @@ struct CurveScore {
 };
 
 CurveScore curve_score(const Study& study) {
-  if (study.scored_lines() != evaluation::LineKind::kTranslations) {
+  if (!has_searches(study)) {
     return {"accuracy", &report::ValidationRow::accuracy};
   }
   return study.trains_on_text() ? CurveScore{"validation loss", &report::ValidationRow::loss, true}
@@ -410,7 +417,7 @@ report::StudyReport study_page(const Study& study, const StudyResults& results) 
   page.notes = notes(results);
   for (const auto& [search, options] : study.searches) {
     if (!results.tests.empty()) {
-      page.tables.push_back(score_table(results, search));
+      page.tables.push_back(score_table(study, results, search));
     }
   }
   if (!results.comparisons.empty()) {

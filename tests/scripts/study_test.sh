@@ -214,6 +214,7 @@ wrong_encoder 'metrics must be of translations, of labels or of tags, and of one
 wrong_encoder 'test test is a text with labels or tags; name their metrics under score' 's/metrics: .span-f1, tag-accuracy.,//'
 wrong_encoder 'needs a source and a target, or a text alone' 's/{test: {text: test.tags}}/{test: {source: test.en, text: test.tags}}/'
 wrong_encoder 'the trainings read one text' 's/{test: {text: test.tags}}/{test: {source: test.en, target: test.de}}/'
+wrong_encoder 'lowercase would change labels and tags' 's/^rows:/lowercase: true\nrows:/'
 wrong_encoder 'no row is called "smoth"; did you mean "smooth"?' 's/reach: smooth/reach: smoth/'
 
 # Selection, changes, and what is refused.
