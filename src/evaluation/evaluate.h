@@ -75,11 +75,12 @@ struct EvaluateOptions {
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references,
                 const EvaluateOptions& options = {});
 
-/// Returns what counts of each line: of labels the first column, of tags what tags_of_text reads, and so on.
-/// @param other  of vectors: those that are to be found; of tags: what they are compared with
+/// Returns the part of each line that a metric compares: the first column of labels, tags as tags_of_text reads them,
+/// ranks of vectors and numbers, all of a translation.
+/// @param other  the vectors that are to be found, or the tags that these are compared with; unused by other kinds
 std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const Text& other);
 
-/// @param texts  relevant lines of all that will be counted: they say which labels there are
+/// Returns a metric. @param texts  relevant lines of everything that will be counted; their labels are the known ones
 std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options, std::span<const Lines> texts);
 
 /// A score of a whole text. The signature contains the options of the metric.

@@ -34,7 +34,7 @@ size_t words_of(const std::string& line) {
 // Metrics and references of the test sets, read once.
 class Scorer {
  public:
-  /// @param cells  those that are done: what their models said says which labels there are
+  /// @param cells  the finished ones; the labels that their models gave are known to the metrics
   Scorer(const Study& study, const StudyFolder& folder, const std::vector<Cell>& cells) : study_(study) {
     for (const TestSet& test : folder.tests()) {
       const evaluation::Text reference = evaluation::read_text(test.text.empty() ? test.target : test.text);
@@ -122,7 +122,7 @@ class Scorer {
     return lines;
   }
 
-  // All labels that models gave; translations and tags need no such list.
+  // The labels that models gave. Metrics of translations and tags need no such list.
   Lines said_of(const StudyFolder& folder, const std::vector<Cell>& cells, const TestSet& test) const {
     Lines said;
     if (study_.scored_lines() == evaluation::LineKind::kLabels) {
