@@ -1,5 +1,8 @@
 #include "training/encoder_task.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -50,9 +53,16 @@ data::VocabularyPair EncoderTask::learn_vocabularies(const TrainOptions& options
     const data::Vocabulary given = read_tokenizer_file(options.tokenizer);
     return {given, given};
   }
+  const std::vector<std::string_view> texts = training_texts();
+  if (options.vocabulary.type == data::VocabularyOptions::Type::kCharacters) {
+    base::check_usage(!options.masks.whole_words, "train: --whole-word-masks needs pieces of words, not characters");
+    const data::Vocabulary characters =
+        data::character_tokenizer(fmt::format("{}", fmt::join(texts, "")), {.of_encoder = true});
+    return {characters, characters};
+  }
   base::check_usage(options.vocabulary.type == data::VocabularyOptions::Type::kWordPiece,
-                    "train: the vocabulary of task {} is word-piece, not {}; leave out --vocab-type, or give a "
-                    "--tokenizer",
+                    "train: the vocabulary of task {} is word-piece or characters, not {}; choose one of them, or give "
+                    "a --tokenizer",
                     name_, base::name_of(options.vocabulary.type));
   data::WordPieceOptions wanted;
   wanted.size = options.vocabulary.size;
@@ -60,7 +70,6 @@ data::VocabularyPair EncoderTask::learn_vocabularies(const TrainOptions& options
   if (options.vocabulary.normalization == "identity") {
     wanted.cleaning.lower_cases = wanted.cleaning.strips_accents = false;
   }
-  const std::vector<std::string_view> texts = training_texts();
   const data::Vocabulary learned = data::train_word_piece(texts, wanted);
   if (learned.size() < wanted.size) {
     notes.push_back(

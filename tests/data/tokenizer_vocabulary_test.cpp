@@ -328,6 +328,16 @@ TEST(CharacterTokenizer, MayHaveAnUnkAndAnEnd) {
   EXPECT_THAT(vocabulary.encode_checked("a中b<|endoftext|>", "prompt"), ElementsAre(0, 2, 1, 3));
 }
 
+TEST(CharacterTokenizer, OfAnEncoderHasWhatStandsAroundTextsAndAMask) {
+  const Vocabulary vocabulary = character_tokenizer("ba\n", {.of_encoder = true});
+  EXPECT_THAT(vocabulary.pieces(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}),
+              ElementsAre("\n", "a", "b", "[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"));
+  EXPECT_EQ(vocabulary.frame(), (TextFrame{.first = 5, .last = 6}));
+  EXPECT_THAT(vocabulary.encode("a[MASK]中\n"), ElementsAre(1, 7, 3, 0));
+  EXPECT_EQ(vocabulary.decode(std::vector<int32_t>{5, 1, 2, 7, 0, 6}), "ab\n");
+  EXPECT_EQ(Vocabulary::from_bytes(vocabulary.bytes(), "again").frame(), vocabulary.frame());
+}
+
 TEST(CharacterTokenizer, TinyShakespeareHas65) {
   if (const std::string missing = test_support::missing_corpora({"lm/tinyshakespeare.txt"}); !missing.empty()) {
     GTEST_SKIP() << missing;

@@ -19,6 +19,7 @@ constexpr const char* kUnknown = "<unk>";
 constexpr const char* kVocabJson = "vocab.json";
 constexpr const char* kMergesTxt = "merges.txt";
 constexpr const char* kVocabTxt = "vocab.txt";
+constexpr const char* kCharacterVocabulary = "character vocabulary";
 
 json merges_json(std::string_view merges_txt) {
   json merges = json::array();
@@ -120,17 +121,32 @@ Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& op
       spec.pieces.push_back(base::encode_utf8(std::u32string_view(&c, 1)));
     }
   }
-  if (options.with_unk) {
+  const auto add_special = [&](std::string_view piece) {
+    spec.added.push_back(
+        {.id = static_cast<int32_t>(spec.pieces.size()), .content = std::string(piece), .special = true});
+    spec.pieces.emplace_back(piece);
+  };
+  if (options.with_unk || options.of_encoder) {
     spec.model.unk = static_cast<int32_t>(spec.pieces.size());
-    spec.pieces.emplace_back(kUnknown);
+    spec.pieces.emplace_back(options.of_encoder ? "[UNK]" : kUnknown);
   }
   spec.model_pieces = spec.pieces.size();
   if (options.with_end_of_text) {
-    const auto id = static_cast<int32_t>(spec.pieces.size());
-    spec.added.push_back({.id = id, .content = std::string(kEndOfText), .special = true});
-    spec.pieces.emplace_back(kEndOfText);
+    add_special(kEndOfText);
   }
-  return Vocabulary::from_bytes(write_tokenizer_json(spec), "character vocabulary");
+  if (!options.of_encoder) {
+    return Vocabulary::from_bytes(write_tokenizer_json(spec), kCharacterVocabulary);
+  }
+  for (const char* piece : {"[PAD]", "[CLS]", "[SEP]", "[MASK]"}) {
+    add_special(piece);
+  }
+  json ids = json::object();
+  for (const AddedToken& token : spec.added) {
+    ids[token.content] = token.id;
+  }
+  json file = base::parse_json(write_tokenizer_json(spec), kCharacterVocabulary, {.max_bytes = kMaxModelBytes});
+  file["post_processor"] = bert_frame(ids);
+  return Vocabulary::from_bytes(base::dump_json(file), kCharacterVocabulary);
 }
 
 Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt) {

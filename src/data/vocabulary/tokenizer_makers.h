@@ -18,6 +18,8 @@ constexpr std::string_view kEndOfText = "<|endoftext|>";
 struct CharacterOptions {
   bool with_unk = false;          ///< a piece <unk> for all other characters
   bool with_end_of_text = false;  ///< <|endoftext|>, which gets the last id
+  /// What encoders need: [UNK] for all other characters, [CLS] and [SEP] around texts, [PAD] and [MASK].
+  bool of_encoder = false;
 };
 
 /// Returns the vocabulary of the characters of `text`, which are numbered by their code points. Its file is a

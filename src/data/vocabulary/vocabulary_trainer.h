@@ -47,7 +47,7 @@ void VocabularyOptions::fields(Visit&& visit) {
             .under("--vocab-size")
             .in(base::kMostUsed));
   visit(Field("vocabulary_type", &O::type,
-              "Sub-word model; byte-bpe and characters are for language models, word-piece for encoders")
+              "Sub-word model; byte-bpe and characters are for language models, word-piece and characters for encoders")
             .under("--vocab-type"));
   visit(Field("character_coverage", &O::character_coverage,
               "Share of characters that get a piece; 1 for alphabets, 0.9995 suits Chinese", {0.98, 1}));
