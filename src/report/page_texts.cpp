@@ -159,7 +159,7 @@ constexpr PageText kTexts[] = {
     {"On the validation text, by the minutes of the last training: {0}",
      "验证文本上的结果，按最后一次训练的分钟数：{0}"},
     {"after {0} minutes", "{0} 分钟后"},
-    {"minutes to {0}, the best of {1}", "达到 {0}（{1} 的最好成绩）所需分钟数"},
+    {"minutes to {0}, which each seed of {1} reaches", "达到 {0}（{1} 的每个种子都达到）所需分钟数"},
     {"updates a second", "每秒更新数"},
     {"minutes an epoch", "每轮分钟数"},
     {"about the row", "说明"},

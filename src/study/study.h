@@ -116,6 +116,8 @@ struct Study {
 
   /// Whether the trainings read one text, not a source and a target.
   bool trains_on_text() const { return texts.contains("text"); }
+  /// Whether tests are translated, for which there are searches; encoders have none.
+  bool has_searches() const { return scored_lines() == evaluation::LineKind::kTranslations; }
   /// The kind of lines that the metrics compare.
   evaluation::LineKind scored_lines() const { return evaluation::line_kind(score.metrics.front()); }
   const Stage& last_stage() const { return stages.back(); }

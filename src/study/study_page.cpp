@@ -8,19 +8,12 @@
 
 #include "base/cpu.h"
 #include "report/progress_line.h"
+#include "study/study_curves.h"
+#include "study/study_text.h"
 
 namespace dragoman::study {
-namespace {
 
-using report::SaidText;
-using report::StudyTable;
-
-SaidText plain(std::string text) {
-  return {std::move(text), {}};
-}
-
-// "39.12 ± 0.25"
-std::string text_of(const Spread& spread, int digits = 2) {
+std::string text_of(const Spread& spread, int digits) {
   if (!std::isfinite(spread.mean)) {
     return "n/a";
   }
@@ -28,6 +21,11 @@ std::string text_of(const Spread& spread, int digits = 2) {
              ? fmt::format("{:.{}f} ± {:.{}f}", spread.mean, digits, spread.deviation, digits)
              : fmt::format("{:.{}f}", spread.mean, digits);
 }
+
+namespace {
+
+using report::SaidText;
+using report::StudyTable;
 
 // "+0.25"; what rounds to zero has no sign.
 std::string signed_text(double difference, int digits) {
@@ -120,15 +118,10 @@ std::vector<SaidText> notes(const StudyResults& results) {
   return all;
 }
 
-// Encoders have no search.
-bool has_searches(const Study& study) {
-  return study.scored_lines() == evaluation::LineKind::kTranslations;
-}
-
 StudyTable score_table(const Study& study, const StudyResults& results, const std::string& search) {
   StudyTable table;
-  table.caption = has_searches(study) ? SaidText{"Search “{0}”: mean ± standard deviation over the seeds", {search}}
-                                      : plain("Mean ± standard deviation over the seeds");
+  table.caption = study.has_searches() ? SaidText{"Search “{0}”: mean ± standard deviation over the seeds", {search}}
+                                       : plain("Mean ± standard deviation over the seeds");
   table.columns = {plain("row"), plain("changes"), plain("seeds")};
   for (const std::string& test : results.tests) {
     for (const std::string& metric : results.metrics) {
@@ -182,12 +175,6 @@ StudyTable comparison_table(const Study& study, const StudyResults& results) {
   return table;
 }
 
-std::vector<double> values_of(const RowResult& row, double CellResult::*value) {
-  std::vector<double> values;
-  std::ranges::transform(row.cells, std::back_inserter(values), value);
-  return values;
-}
-
 StudyTable training_table(const Study& study, const StudyResults& results) {
   const bool has_words = std::ranges::any_of(study.rows, [](const Row& row) { return !row.about.empty(); });
   StudyTable table;
@@ -199,17 +186,12 @@ StudyTable training_table(const Study& study, const StudyResults& results) {
     table.columns.push_back(plain("about the row"));
   }
   for (const RowResult& row : results.rows) {
-    const auto mean = [&](auto value) {
-      std::vector<double> values;
-      std::ranges::transform(row.cells, std::back_inserter(values), value);
-      return spread_of(values).mean;
-    };
-    const auto mean_text = [&](auto value, int digits) { return plain(text_of({1, mean(value), NAN}, digits)); };
+    const auto mean_text = [&](auto value, int digits) { return plain(text_of_mean(row, value, digits)); };
     table.rows.push_back(
         {plain(row.row->name), plain(report::format_count(row.cells.front().parameters)),
-         plain(report::format_count(
-             std::llround(mean([](const CellResult& cell) { return static_cast<double>(cell.updates); })))),
-         mean_text(&CellResult::epochs, 1), plain(text_of(spread_of(values_of(row, &CellResult::loss)), 4)),
+         plain(report::format_count(std::llround(
+             spread_over(row, [](const CellResult& cell) { return static_cast<double>(cell.updates); }).mean))),
+         mean_text(&CellResult::epochs, 1), plain(text_of(spread_over(row, &CellResult::loss), 4)),
          mean_text(&CellResult::minutes, 1),
          mean_text(
              [](const CellResult& cell) { return static_cast<double>(cell.updates) / (60.0 * cell.last_minutes); }, 2),
@@ -252,8 +234,8 @@ StudyTable speed_table(const Study& study, const StudyResults& results) {
   table.caption = plain("Going through the test sets, loading the model included: mean over the seeds");
   table.columns = {plain("row")};
   for (const auto& [search, options] : study.searches) {
-    table.columns.push_back(has_searches(study) ? SaidText{"sentences a second, search “{0}”", {search}}
-                                                : plain("sentences a second"));
+    table.columns.push_back(study.has_searches() ? SaidText{"sentences a second, search “{0}”", {search}}
+                                                 : plain("sentences a second"));
   }
   for (const RowResult& row : results.rows) {
     std::vector<SaidText> cells = {plain(row.row->name)};
@@ -298,113 +280,6 @@ StudyTable fact_table(const Study& study) {
   return table;
 }
 
-// What the curves of a study show.
-struct CurveScore {
-  const char* name;
-  double report::ValidationRow::*value;
-  bool is_loss = false;
-};
-
-CurveScore curve_score(const Study& study) {
-  if (!has_searches(study)) {
-    return {"accuracy", &report::ValidationRow::accuracy};
-  }
-  return study.trains_on_text() ? CurveScore{"validation loss", &report::ValidationRow::loss, true}
-                                : CurveScore{"BLEU", &report::ValidationRow::bleu};
-}
-
-// The best value of a curve in its first minutes; NaN if it has none.
-double best_within(const CellResult& cell, const CurveScore& score, double minutes) {
-  double best = NAN;
-  for (const report::ValidationRow& point : cell.curve) {
-    if (point.seconds <= 60.0 * minutes) {
-      best = score.is_loss ? std::fmin(best, point.*score.value) : std::fmax(best, point.*score.value);
-    }
-  }
-  return best;
-}
-
-// The minutes after which a curve first has this value; NaN if it never has.
-double minutes_to(const CellResult& cell, const CurveScore& score, double wanted) {
-  const auto reaches = [&](const report::ValidationRow& point) {
-    return score.is_loss ? point.*score.value <= wanted : point.*score.value >= wanted;
-  };
-  const auto found = std::ranges::find_if(cell.curve, reaches);
-  return found == cell.curve.end() ? NAN : found->seconds / 60.0;
-}
-
-// Means over the seeds; a row that does not reach the value with all seeds has no minutes.
-StudyTable time_table(const Study& study, const StudyResults& results) {
-  const CurveScore score = curve_score(study);
-  const auto target = std::ranges::find(results.rows, study.reached_row, [](const auto& row) { return row.row->name; });
-  double wanted = NAN;
-  StudyTable table;
-  table.caption = {"On the validation text, by the minutes of the last training: {0}", {score.name}};
-  table.columns = {plain("row")};
-  for (const double minutes : study.shown_minutes) {
-    table.columns.push_back({"after {0} minutes", {fmt::format("{:g}", minutes)}});
-  }
-  const auto mean = [](const RowResult& row, const auto& value) {
-    std::vector<double> values;
-    std::ranges::transform(row.cells, std::back_inserter(values), value);
-    return spread_of(values).mean;
-  };
-  if (target != results.rows.end()) {
-    wanted = mean(*target, [&](const CellResult& cell) { return best_within(cell, score, INFINITY); });
-    table.columns.push_back({"minutes to {0}, the best of {1}", {fmt::format("{:.2f}", wanted), study.reached_row}});
-  }
-  for (const RowResult& row : results.rows) {
-    std::vector<SaidText> cells = {plain(row.row->name)};
-    for (const double minutes : study.shown_minutes) {
-      cells.push_back(plain(
-          text_of({1, mean(row, [&](const CellResult& cell) { return best_within(cell, score, minutes); }), NAN})));
-    }
-    if (target != results.rows.end()) {
-      cells.push_back(plain(
-          text_of({1, mean(row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); }), NAN}, 1)));
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
-// The curve of a row's first seed beside the baseline's.
-report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
-  const CurveScore score = curve_score(study);
-  const bool is_timed = study.options.find("total-minutes") != nullptr;
-  report::Chart chart;
-  chart.title = row.row->name;
-  chart.x_label = is_timed ? "minutes" : "step";
-  for (const RowResult* each : {&baseline, &row}) {
-    report::ChartSeries series;
-    series.name = each->row->name;
-    for (const report::ValidationRow& point : each->cells.front().curve) {
-      series.x.push_back(is_timed ? point.seconds / 60.0 : static_cast<double>(point.step));
-      series.y.push_back(point.*score.value);
-    }
-    chart.series.push_back(std::move(series));
-    if (&baseline == &row) {
-      break;
-    }
-  }
-  return chart;
-}
-
-std::vector<report::Chart> charts(const Study& study, const StudyResults& results) {
-  const auto baseline =
-      std::ranges::find_if(results.rows, [&](const RowResult& row) { return row.row->name == study.baseline; });
-  std::vector<report::Chart> all;
-  if (baseline == results.rows.end()) {
-    return all;
-  }
-  for (const RowResult& row : results.rows) {
-    if (&row != &*baseline || results.rows.size() == 1) {
-      all.push_back(chart_of(study, *baseline, row));
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 report::StudyReport study_page(const Study& study, const StudyResults& results) {
@@ -433,7 +308,7 @@ report::StudyReport study_page(const Study& study, const StudyResults& results) 
   if (!results.tests.empty()) {
     page.tables.push_back(speed_table(study, results));
   }
-  page.chart_note = {"Validation of the first seed, beside that of the baseline: {0}", {curve_score(study).name}};
+  page.chart_note = {"Validation of the first seed, beside that of the baseline: {0}", {curve_name(study)}};
   page.charts = charts(study, results);
   page.facts = {fact_table(study)};
   return page;

@@ -1,0 +1,131 @@
+#include "study/study_curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "study/study_text.h"
+
+namespace dragoman::study {
+namespace {
+
+// What the curves of a study show.
+struct CurveScore {
+  const char* name;
+  double report::ValidationRow::*value;
+  bool is_loss = false;
+};
+
+CurveScore curve_score(const Study& study) {
+  if (!study.has_searches()) {
+    return {"accuracy", &report::ValidationRow::accuracy};
+  }
+  return study.trains_on_text() ? CurveScore{"validation loss", &report::ValidationRow::loss, true}
+                                : CurveScore{"BLEU", &report::ValidationRow::bleu};
+}
+
+// The best value of a curve in its first minutes; NaN if it has none.
+double best_within(const CellResult& cell, const CurveScore& score, double minutes) {
+  double best = NAN;
+  for (const report::ValidationRow& point : cell.curve) {
+    if (point.seconds <= 60.0 * minutes) {
+      best = score.is_loss ? std::fmin(best, point.*score.value) : std::fmax(best, point.*score.value);
+    }
+  }
+  return best;
+}
+
+// The minutes after which a curve first has this value; NaN if it never has.
+double minutes_to(const CellResult& cell, const CurveScore& score, double wanted) {
+  const auto reaches = [&](const report::ValidationRow& point) {
+    return score.is_loss ? point.*score.value <= wanted : point.*score.value >= wanted;
+  };
+  const auto found = std::ranges::find_if(cell.curve, reaches);
+  return found == cell.curve.end() ? NAN : found->seconds / 60.0;
+}
+
+// The best value that every seed of a row has.
+double reached_by_all(const RowResult& row, const CurveScore& score) {
+  double reached = NAN;
+  for (const CellResult& cell : row.cells) {
+    const double best = best_within(cell, score, INFINITY);
+    reached = score.is_loss ? std::fmax(reached, best) : std::fmin(reached, best);
+  }
+  return reached;
+}
+
+// The curve of a row's first seed beside the baseline's.
+report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
+  const CurveScore score = curve_score(study);
+  const bool is_timed = study.options.find("total-minutes") != nullptr;
+  report::Chart chart;
+  chart.title = row.row->name;
+  chart.x_label = is_timed ? "minutes" : "step";
+  for (const RowResult* each : {&baseline, &row}) {
+    report::ChartSeries series;
+    series.name = each->row->name;
+    for (const report::ValidationRow& point : each->cells.front().curve) {
+      series.x.push_back(is_timed ? point.seconds / 60.0 : static_cast<double>(point.step));
+      series.y.push_back(point.*score.value);
+    }
+    chart.series.push_back(std::move(series));
+    if (&baseline == &row) {
+      break;
+    }
+  }
+  return chart;
+}
+
+}  // namespace
+
+const char* curve_name(const Study& study) {
+  return curve_score(study).name;
+}
+
+report::StudyTable time_table(const Study& study, const StudyResults& results) {
+  const CurveScore score = curve_score(study);
+  const auto target = std::ranges::find(results.rows, study.reached_row, [](const auto& row) { return row.row->name; });
+  const bool has_target = target != results.rows.end();
+  const double wanted = has_target ? reached_by_all(*target, score) : NAN;
+  report::StudyTable table;
+  table.caption = {"On the validation text, by the minutes of the last training: {0}", {score.name}};
+  table.columns = {plain("row")};
+  for (const double minutes : study.shown_minutes) {
+    table.columns.push_back({"after {0} minutes", {fmt::format("{:g}", minutes)}});
+  }
+  if (has_target) {
+    table.columns.push_back(
+        {"minutes to {0}, which each seed of {1} reaches", {fmt::format("{:.2f}", wanted), study.reached_row}});
+  }
+  for (const RowResult& row : results.rows) {
+    std::vector<report::SaidText> cells = {plain(row.row->name)};
+    for (const double minutes : study.shown_minutes) {
+      cells.push_back(
+          plain(text_of_mean(row, [&](const CellResult& cell) { return best_within(cell, score, minutes); })));
+    }
+    if (has_target) {
+      cells.push_back(plain(text_of_mean(
+          row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); }, 1)));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::vector<report::Chart> charts(const Study& study, const StudyResults& results) {
+  const auto baseline =
+      std::ranges::find_if(results.rows, [&](const RowResult& row) { return row.row->name == study.baseline; });
+  std::vector<report::Chart> all;
+  if (baseline == results.rows.end()) {
+    return all;
+  }
+  for (const RowResult& row : results.rows) {
+    if (&row != &*baseline || results.rows.size() == 1) {
+      all.push_back(chart_of(study, *baseline, row));
+    }
+  }
+  return all;
+}
+
+}  // namespace dragoman::study

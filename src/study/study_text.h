@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "report/study_report.h"
+#include "study/results.h"
+
+namespace dragoman::study {
+
+/// Returns a text that is the same in all languages of the report, or one that the report translates.
+inline report::SaidText plain(std::string text) {
+  return {std::move(text), {}};
+}
+
+/// Returns "39.12 ± 0.25"; without a deviation "39.12"; without a mean "n/a".
+std::string text_of(const Spread& spread, int digits = 2);
+
+/// Returns the spread of value(cell) over the seeds of a row.
+template <typename Value>
+Spread spread_over(const RowResult& row, const Value& value) {
+  std::vector<double> values;
+  std::ranges::transform(row.cells, std::back_inserter(values), value);
+  return spread_of(values);
+}
+
+/// Returns the mean of value(cell) over the seeds of a row, as text; "n/a" if a cell has no number.
+template <typename Value>
+std::string text_of_mean(const RowResult& row, const Value& value, int digits = 2) {
+  Spread spread = spread_over(row, value);
+  spread.deviation = std::numeric_limits<double>::quiet_NaN();
+  return text_of(spread, digits);
+}
+
+}  // namespace dragoman::study
