@@ -5,174 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "evaluation/evaluate.h"
-#include "evaluation/read_text.h"
 #include "models/model_folder.h"
 #include "tensor/safetensors_header.h"
 
 namespace dragoman::study {
 namespace {
 
-constexpr LengthGroup kLengths[] = {{0, 10}, {11, 20}, {21, 30}, {31, 0}};
-
-size_t words_of(const std::string& line) {
-  size_t words = 0;
-  for (size_t i = 0; i < line.size(); ++i) {
-    words += line[i] != ' ' && (i == 0 || line[i - 1] == ' ') ? 1 : 0;
-  }
-  return words;
-}
-
-// Metrics and references of the test sets, read once.
-class Scorer {
- public:
-  /// @param cells  the finished ones; the labels that their models gave are known to the metrics
-  Scorer(const Study& study, const StudyFolder& folder, const std::vector<Cell>& cells) : study_(study) {
-    for (const TestSet& test : folder.tests()) {
-      const evaluation::Text reference = evaluation::read_text(test.text.empty() ? test.target : test.text);
-      OfTest& of_test = tests_[test.name];
-      of_test.reference = {reference.name, evaluation::relevant_lines(reference, study.scored_lines(), reference)};
-      of_test.metrics = metrics_of(said_of(folder, cells, test), of_test);
-      if (study.scored_lines() == evaluation::LineKind::kTranslations) {
-        group_lines(of_test, evaluation::read_text(test.source).lines);
-      }
-    }
-  }
-
-  const evaluation::Metric& first_metric(const std::string& test) const { return *tests_.at(test).metrics.front(); }
-  std::vector<std::string> metric_names() const {
-    std::vector<std::string> names;
-    if (!tests_.empty()) {
-      for (const auto& metric : tests_.begin()->second.metrics) {
-        names.push_back(metric->name());
-      }
-    }
-    return names;
-  }
-  size_t lines_of(const std::string& test) const { return tests_.at(test).reference.lines.size(); }
-  std::map<std::string, std::vector<LengthGroup>> lengths() const {
-    std::map<std::string, std::vector<LengthGroup>> lengths;
-    for (const auto& [name, test] : tests_) {
-      if (!test.groups.empty()) {
-        lengths[name] = test.groups;
-      }
-    }
-    return lengths;
-  }
-  std::string signature() const {
-    if (tests_.empty()) {
-      return "";
-    }
-    const evaluation::Metric& metric = *tests_.begin()->second.metrics.front();
-    return metric.name() + "|" + metric.signature(1, {}).text();
-  }
-
-  std::vector<double> scores(const std::string& test, const std::filesystem::path& file,
-                             std::map<std::string, evaluation::CountTable>* counts) const {
-    const OfTest& of_test = tests_.at(test);
-    const Lines lines = relevant(file, of_test);
-    const evaluation::Lines references[] = {of_test.reference.lines};
-    std::vector<double> scores;
-    for (const auto& metric : of_test.metrics) {
-      evaluation::CountTable counted = metric->count(lines, references);
-      scores.push_back(metric->score(counted.sums()));
-      if (counts != nullptr && metric == of_test.metrics.front()) {
-        counts->insert_or_assign(test, std::move(counted));
-      }
-    }
-    return scores;
-  }
-
-  // The first metric of the sentences of each group of lengths.
-  std::vector<double> score_by_length(const std::string& test, const evaluation::CountTable& counts) const {
-    const OfTest& of_test = tests_.at(test);
-    std::vector<std::vector<double>> sums(of_test.groups.size(), std::vector<double>(counts.columns()));
-    for (size_t line = 0; line < counts.rows(); ++line) {
-      std::vector<double>& sum = sums[of_test.group_of_line.at(line)];
-      std::ranges::transform(sum, counts.row(line), sum.begin(), std::plus<>());
-    }
-    std::vector<double> scores;
-    std::ranges::transform(sums, std::back_inserter(scores),
-                           [&](const auto& sum) { return of_test.metrics.front()->score(sum); });
-    return scores;
-  }
-
- private:
-  using Metrics = std::vector<std::unique_ptr<evaluation::Metric>>;
-  struct OfTest {
-    evaluation::Text reference;
-    Metrics metrics;
-    std::vector<LengthGroup> groups;    // of translations
-    std::vector<size_t> group_of_line;  // likewise
-  };
-
-  Lines relevant(const std::filesystem::path& file, const OfTest& test) const {
-    const evaluation::Text text = evaluation::read_text(file);
-    Lines lines = evaluation::relevant_lines(text, study_.scored_lines(), test.reference);
-    base::check_data(lines.size() == test.reference.lines.size(), "{}: has {} lines, the reference {}", file.string(),
-                     lines.size(), test.reference.lines.size());
-    return lines;
-  }
-
-  // The labels that models gave. Metrics of translations and tags need no such list.
-  Lines said_of(const StudyFolder& folder, const std::vector<Cell>& cells, const TestSet& test) const {
-    Lines said;
-    if (study_.scored_lines() == evaluation::LineKind::kLabels) {
-      for (const Cell& cell : cells) {
-        for (const auto& [search, options] : study_.searches) {
-          Lines lines = relevant(folder.translations(cell, search, test.name), tests_.at(test.name));
-          std::ranges::move(lines, std::back_inserter(said));
-        }
-      }
-    }
-    return said;
-  }
-
-  Metrics metrics_of(const Lines& said, const OfTest& test) const {
-    const evaluation::Lines all[] = {said, test.reference.lines};
-    Metrics metrics;
-    for (const evaluation::MetricKind kind : study_.score.metrics) {
-      evaluation::EvaluateOptions options = study_.score;
-      options.lowercase = study_.score.lowercase && kind == evaluation::MetricKind::kBleu;
-      metrics.push_back(evaluation::make_metric(kind, options, all));
-    }
-    return metrics;
-  }
-
-  static void group_lines(OfTest& test, const Lines& sources) {
-    const auto group_of = [](const std::string& line) {
-      const size_t words = words_of(line);
-      return std::ranges::find_if(kLengths,
-                                  [&](const LengthGroup& group) { return group.most == 0 || words <= group.most; });
-    };
-    for (const LengthGroup& each : kLengths) {
-      const auto lines = std::ranges::count_if(sources, [&](const auto& line) { return &*group_of(line) == &each; });
-      if (lines > 0) {
-        test.groups.push_back({each.least, each.most, static_cast<size_t>(lines)});
-      }
-    }
-    for (const std::string& line : sources) {
-      const size_t least = group_of(line)->least;
-      const auto group = std::ranges::find(test.groups, least, &LengthGroup::least);
-      test.group_of_line.push_back(static_cast<size_t>(group - test.groups.begin()));
-    }
-  }
-
-  const Study& study_;
-  std::map<std::string, OfTest> tests_;
-};
-
 // Lines per second over all test sets; none if a search was not timed.
 std::optional<double> speed_of(const StudyFolder& folder, const Cell& cell, const std::string& search,
-                               const Scorer& scorer) {
+                               const TestScorer& scorer) {
   double seconds = 0.0;
   size_t lines = 0;
   for (const TestSet& test : folder.tests()) {
@@ -225,7 +72,7 @@ End end_of(const report::MetricsHistory& metrics) {
   return end;
 }
 
-CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& cell, const Scorer& scorer) {
+CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& cell, const TestScorer& scorer) {
   CellResult result;
   result.seed = cell.seed;
   const std::filesystem::path model = folder.model_of(cell, study.last_stage().name);
@@ -292,7 +139,7 @@ SeedScores seed_scores(const RowResult& result, const RowResult& other, const st
   return scores;
 }
 
-void compare_all(const Study& study, const Scorer& scorer, StudyResults& results) {
+void compare_all(const Study& study, const TestScorer& scorer, StudyResults& results) {
   const RowResult* baseline = result_of(results, study.baseline);
   if (baseline == nullptr) {
     return;
@@ -359,7 +206,7 @@ StudyResults collect(const Study& study, const StudyFolder& folder) {
     }
   }
   results.done_cells = done.size();
-  const Scorer scorer(study, folder, done);
+  const TestScorer scorer(study, folder, done);
   for (const TestSet& test : folder.tests()) {
     results.tests.push_back(test.name);
   }

@@ -8,14 +8,9 @@
 #include "report/metrics_log.h"
 #include "study/compare.h"
 #include "study/run.h"
+#include "study/test_scorer.h"
 
 namespace dragoman::study {
-
-/// Sentences of a test set whose sources have about as many words, separated by blanks.
-struct LengthGroup {
-  size_t least = 0, most = 0;  ///< words; most = 0 for any number
-  size_t lines = 0;
-};
 
 /// What one finished cell has given.
 struct CellResult {
