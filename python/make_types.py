@@ -16,7 +16,7 @@ TABLES = {
     "SearchOptions": ("Options of `translate` and `generate`.", _dragoman.search_option_rows),
     "ScoreOptions": ("Options of `score`.", _dragoman.score_option_rows),
     "VocabularyOptions": ("Options of `Vocabulary.train`.", _dragoman.vocabulary_option_rows),
-    "EncodeOptions": ("Options of `embed`.", _dragoman.encode_option_rows),
+    "EncodeOptions": ("Options of `embed`, `classify`, `tag` and `fill_mask`.", _dragoman.encode_option_rows),
 }
 
 NAMES = {

@@ -288,30 +288,26 @@ class StudyReader : private StudyYaml {
     for (const auto& [key, each] : entries(node, kScoreKeys, "score")) {
       if (key == "lowercase") {
         study_.score.lowercase = flag(each, key);
-        continue;
-      }
-      if (key == "positive-label") {
+      } else if (key == "positive-label") {
         study_.score.positive_label = value(each, key);
-        continue;
-      }
-      if (key == "metrics") {
+      } else if (key == "metrics") {
         read_metrics(each);
-        continue;
-      }
-      if (key == "minutes") {
+      } else if (key == "minutes") {
         read_minutes(each);
-        continue;
-      }
-      if (key == "reach") {
+      } else if (key == "reach") {
         study_.reached_row = value(each, key);
-        continue;
+      } else if (key == "tokenize") {
+        read_tokenizer(each);
       }
-      const std::string name = value(each, key);
-      const std::vector<std::string> known = base::choices<evaluation::Tokenizer>();
-      check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\"{}", place(each), name,
-                  base::did_you_mean(name, known));
-      study_.score.tokenize = base::from_name<evaluation::Tokenizer>(name);
     }
+  }
+
+  void read_tokenizer(const YAML::Node& node) {
+    const std::string name = value(node, "tokenize");
+    const std::vector<std::string> known = base::choices<evaluation::Tokenizer>();
+    check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\"{}", place(node), name,
+                base::did_you_mean(name, known));
+    study_.score.tokenize = base::from_name<evaluation::Tokenizer>(name);
   }
 
   void read_minutes(const YAML::Node& node) {

@@ -195,8 +195,9 @@ std::string page_of(const json& kept) {
 }  // namespace
 
 std::string story_page(const decoding::Translator& translator, const decoding::InspectionRequest& request) {
-  const StoryParts parts = parts_of_model<models::TransformerConfig, models::RecurrentConfig, models::ConvolutionalConfig>(
-      translator.model().config());
+  const StoryParts parts =
+      parts_of_model<models::TransformerConfig, models::RecurrentConfig, models::ConvolutionalConfig>(
+          translator.model().config());
   json kept = kept_replies(translator, request, parts);
   kept["request"] = {{"text", request.text}, {"beam_size", request.options.beam_size}};
   return page_of(kept);

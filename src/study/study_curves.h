@@ -11,12 +11,12 @@ namespace dragoman::study {
 /// Returns the name of what the curves of a study show: "BLEU", "accuracy" or "validation loss".
 const char* curve_name(const Study& study);
 
-/// Returns the table of Study::shown_minutes and Study::reached_row: the best validation of each row within so many
-/// minutes, and the minutes until it has a value that every seed of that row reaches. Means over the seeds; "n/a" if a
-/// seed does not reach the value.
+/// Returns the table of Study::shown_minutes and Study::reached_row: the best validation of each row within each number
+/// of minutes, and the minutes until it has a value that every seed of that row reaches. Means over the seeds; "n/a" if
+/// a seed does not reach the value.
 report::StudyTable time_table(const Study& study, const StudyResults& results);
 
-/// Returns a chart for each row: the curve of its first seed beside that of the baseline.
+/// Returns a chart for each row: the curve of its first seed beside the curve of the baseline.
 std::vector<report::Chart> charts(const Study& study, const StudyResults& results);
 
 }  // namespace dragoman::study

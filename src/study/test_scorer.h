@@ -25,7 +25,7 @@ class TestScorer {
   TestScorer(const Study& study, const StudyFolder& folder, const std::vector<Cell>& cells);
 
   /// Returns the scores of the lines in a file, in the order of the study's metrics.
-  /// @param counts  if not null, gets those of the first metric
+  /// @param counts  if not null, gets the counts of the first metric
   std::vector<double> scores(const std::string& test, const std::filesystem::path& file,
                              std::map<std::string, evaluation::CountTable>* counts) const;
   /// Returns the first metric of the sentences of each group of lengths.
