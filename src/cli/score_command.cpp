@@ -124,6 +124,8 @@ void add_score_command(CLI::App& app, Run& run) {
   command->add_flag("--json", arguments->json, "One JSON object a line instead");
   add_field(*command, base::field_of(&decoding::ScoreOptions::batch_tokens), arguments->score.batch_tokens);
   add_field(*command, base::field_of(&decoding::ScoreOptions::workers), arguments->score.workers);
+  add_field(*command, base::field_of(&decoding::ScoreOptions::batch_statistics), arguments->score.batch_statistics);
+  add_field(*command, base::field_of(&decoding::ScoreOptions::padded_statistics), arguments->score.padded_statistics);
   decoding::TextScoreOptions& text = arguments->text_score;
   add_field(*command, base::field_of(&decoding::TextScoreOptions::window), text.window);
   add_field(*command, base::field_of(&decoding::TextScoreOptions::stride), text.stride);

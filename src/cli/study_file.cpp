@@ -65,7 +65,7 @@ class StudyReader : private StudyYaml {
  private:
   static inline const std::vector<std::string> kKeys = {"title",    "about",  "variables", "texts",    "tests",
                                                         "options",  "stages", "rows",      "baseline", "seeds",
-                                                        "searches", "tune",   "lowercase", "score"};
+                                                        "searches", "tune",   "lowercase", "score",    "perplexity"};
   static inline const std::vector<std::string> kScoreKeys = {"metrics",   "positive-label", "tokenize",
                                                              "lowercase", "minutes",        "reach"};
 
@@ -115,6 +115,10 @@ class StudyReader : private StudyYaml {
       study_.lowercase_text = flag(node, key);
     } else if (key == "score") {
       read_score(node);
+    } else if (key == "perplexity") {
+      for (const auto& [name, each] : entries(node, {}, key)) {
+        study_.perplexities.emplace_back(name, each.IsNull() ? OptionList() : options(each, score_));
+      }
     }
   }
 
@@ -357,6 +361,8 @@ class StudyReader : private StudyYaml {
     check_usage(
         scores_translations || (study_.searches.size() == 1 && study_.searches.front().second.options().empty()),
         "{}: searches are of translations, the metrics are of labels or tags", file());
+    check_usage(study_.perplexities.empty() || (scores_translations && translates),
+                "{}: perplexity is of tests with a source and a target", file());
     check_usage(scores_translations || !study_.lowercase_text,
                 "{}: lowercase would change labels and tags; give texts in lower case instead", file());
     for (const study::TestSet& test : study_.tests) {

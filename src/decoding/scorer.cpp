@@ -1,5 +1,6 @@
 #include "decoding/scorer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -18,8 +19,23 @@ void check_length(const char* side, size_t line, size_t tokens, int64_t limit) {
                    tokens, limit);
 }
 
+// Of the norms: those of training, or of the sources, which are the rows that batch norms see.
+nn::ForwardContext context_of(const ScoreOptions& options, const models::FlatIds& source) {
+  nn::ForwardContext context;
+  context.batch_moments = options.batch_statistics > 0;
+  if (context.batch_moments && options.padded_statistics) {
+    int64_t longest = 0;
+    for (size_t i = 1; i < source.offsets.size(); ++i) {
+      longest = std::max<int64_t>(longest, source.offsets[i] - source.offsets[i - 1]);
+    }
+    const auto sentences = static_cast<int64_t>(source.offsets.size()) - 1;
+    context.zero_rows = sentences * longest - static_cast<int64_t>(source.ids.size());
+  }
+  return context;
+}
+
 void score_group(const models::Model& model, std::span<const IdPair> pairs, const LengthGroup& group,
-                 std::vector<PairScore>& scores) {
+                 const ScoreOptions& options, std::vector<PairScore>& scores) {
   const autograd::NoGrad inference;
   models::FlatIds source;
   models::FlatIds input;
@@ -34,7 +50,7 @@ void score_group(const models::Model& model, std::span<const IdPair> pairs, cons
     expected.push_back(data::kEosId);
   }
   const models::ModelInput rows{models::make_token_rows(source), models::make_token_rows(input)};
-  const tensor::Tensor hidden = model.forward(rows, {}).value();  // [Nt, D]
+  const tensor::Tensor hidden = model.forward(rows, context_of(options, source)).value();  // [Nt, D]
   const std::vector<double> log_probs = token_log_probs(model, hidden, expected);
   for (size_t i = 0; i < group.items.size(); ++i) {
     PairScore& score = scores[group.items[i]];
@@ -46,13 +62,24 @@ void score_group(const models::Model& model, std::span<const IdPair> pairs, cons
   }
 }
 
+// The numbers 0 to count - 1 in their order, `each` to a group.
+std::vector<LengthGroup> consecutive(size_t count, size_t each) {
+  std::vector<LengthGroup> groups((count + each - 1) / each);
+  for (size_t item = 0; item < count; ++item) {
+    groups[item / each].items.push_back(item);
+  }
+  return groups;
+}
+
 // Pairs of two blank lines have nothing to score and are left out.
-std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_tokens, int n_workers) {
+std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, const ScoreOptions& options, int n_workers) {
   std::vector<int64_t> lengths;
   for (const IdPair& pair : pairs) {
     lengths.push_back(static_cast<int64_t>(pair.source.size() + pair.target.size()));
   }
-  std::vector<LengthGroup> groups = group_by_length(lengths, max_tokens, n_workers);
+  std::vector<LengthGroup> groups = options.batch_statistics > 0
+                                        ? consecutive(pairs.size(), static_cast<size_t>(options.batch_statistics))
+                                        : group_by_length(lengths, options.batch_tokens, n_workers);
   for (LengthGroup& group : groups) {
     std::erase_if(group.items, [&](size_t item) { return lengths[item] == 0; });
   }
@@ -80,10 +107,10 @@ std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdP
   base::check_fields(options);
   const tensor::DeviceScope device(models::device_of(model));
   const int most = worker_count(options.workers, models::device_of(model));
-  const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens, most);
+  const std::vector<LengthGroup> groups = make_groups(pairs, options, most);
   std::vector<PairScore> scores(pairs.size());
   for_each_group(groups.size(), options.workers,
-                 [&](size_t number) { score_group(model, pairs, groups[number], scores); });
+                 [&](size_t number) { score_group(model, pairs, groups[number], options, scores); });
   return scores;
 }
 

@@ -21,10 +21,12 @@ struct PairScore {
   double per_token() const { return tokens > 0 ? log_prob / static_cast<double>(tokens) : 0.0; }
 };
 
-/// How pairs are scored. No field changes a result.
+/// How pairs are scored. Only statistics of batches change a result, of models with batch norms.
 struct ScoreOptions {
   int64_t batch_tokens = 4096;
   int workers = 0;
+  int64_t batch_statistics = 0;
+  bool padded_statistics = false;
 
   static constexpr const char* kTitle = "Speed";  ///< in --help
   template <typename Visit>
@@ -39,6 +41,13 @@ void ScoreOptions::fields(Visit&& visit) {
               {1, 1'000'000}, "tokens")
             .course());
   visit(Field("workers", &O::workers, "Threads; 0 = one a core; never changes the result", {0, 1024}).course());
+  visit(Field("batch_statistics", &O::batch_statistics,
+              "Batch norms take the statistics of batches of so many pairs, in the order of the file; 0 = those that "
+              "training kept. Other norms know no batch",
+              {0, 1'000'000}, "pairs"));
+  visit(Field("padded_statistics", &O::padded_statistics,
+              "With --batch-statistics: sources are filled up with zeros to the longest of their batch, and the zeros "
+              "count"));
 }
 
 /// A pair as ids: the source with its end, the target without begin and end.
@@ -58,14 +67,15 @@ struct PairEncoding {
 IdPair encode_pair(const PairEncoding& encoding, const std::string& source, const std::string& target);
 
 /// Scores pairs with teacher forcing: log p(target, end | source), the whole target fed at once.
-/// @return in the order given; a pair of two empty sides scores nothing. A score does not depend on the other pairs.
+/// @return in the order given; a pair of two empty sides scores nothing. A score does not depend on the other pairs,
+/// unless batch norms take the statistics of batches.
 std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options);
 
 /// The same for pairs of lines.
 /// @return in the order given. Two blank lines score nothing.
 /// Throws Error(kBadData) for a line too long for the model: "target line 7: 1,300 tokens, the model takes 1,024; ...",
-/// or unequal numbers of lines. A score does not depend on the other pairs.
+/// or unequal numbers of lines.
 std::vector<PairScore> score_pairs(const models::Model& model, const PairEncoding& encoding,
                                    std::span<const std::string> sources, std::span<const std::string> targets,
                                    const ScoreOptions& options);

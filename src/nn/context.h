@@ -68,6 +68,10 @@ struct ForwardContext {
   ForwardObserver* observer = nullptr;
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, but no bit of the result
   BatchStatistics* statistics = nullptr;   ///< of training; null: the rows are the whole batch, and nothing is kept
+  /// Whether batch norms take the statistics of the batch outside training too, and the rows of zeros that count in
+  /// them. Both show what batch norms without running statistics, and without a mask of the padding, would compute.
+  bool batch_moments = false;
+  int64_t zero_rows = 0;
 
   /// Returns: the dropout of one site; its probability is 0 unless `training`.
   [[nodiscard]] kernels::Dropout dropout(float probability, uint32_t site) const {

@@ -43,11 +43,11 @@ Norm::Norm(ParameterSet& parameters, const std::string& path, const LayerConfig&
 }
 
 Variable Norm::over_batch(const Variable& input, const ForwardContext& context) const {
-  if (!context.training) {
+  if (!context.training && !context.batch_moments) {
     return ops::running_norm(input, gain_->variable, bias(), running_mean_->variable.value(),
                              running_variance_->variable.value(), epsilon_);  // [N, D]
   }
-  ops::BatchNormOptions options{.epsilon = epsilon_};
+  ops::BatchNormOptions options{.epsilon = epsilon_, .zero_rows = context.zero_rows};
   if (BatchStatistics* statistics = context.statistics; statistics != nullptr) {
     options.sum_over_replicas = [statistics](std::span<double> values) { statistics->sum(values); };
     if (statistics->keeps()) {

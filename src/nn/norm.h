@@ -14,8 +14,8 @@ namespace dragoman::nn {
 ///   BatchNorm  the first formula for each column, over the rows of all sentences of a batch (Ioffe and Szegedy 2015)
 /// The parameters are PATH.gain [D] and, unless it is an RMSNorm, with Biases::kAll, PATH.bias [D]. A batch norm also
 /// has PATH.running_mean and PATH.running_variance [D], which get no gradient. In training it moves them a tenth of the
-/// way to the statistics of each batch, and it uses them otherwise. The papers name no epsilon;
-/// LayerConfig::layer_norm_epsilon sets it.
+/// way to the statistics of each batch, and it uses them otherwise, unless ForwardContext::batch_moments is set. The
+/// papers name no epsilon; LayerConfig::layer_norm_epsilon sets it.
 class Norm {
  public:
   Norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config);

@@ -96,7 +96,7 @@ Tensor grad_of_rows(const Normed& norm, const Tensor& grad_output, const Columns
 // Fills mean and rstd of the batch, and what is kept of it.
 BatchMoments measure(Normed& norm, const BatchNormOptions& options) {
   Columns sums = column_sums(norm.x.value(), norm.x.value());
-  sums.push_back(static_cast<double>(norm.x.dim(0)));
+  sums.push_back(static_cast<double>(norm.x.dim(0) + options.zero_rows));
   if (options.sum_over_replicas) {
     options.sum_over_replicas(sums);
   }

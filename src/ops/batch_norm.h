@@ -10,13 +10,15 @@ namespace dragoman::ops {
 
 /// The statistics of each column of a batch, over the rows of all replicas.
 struct BatchMoments {
-  double rows = 0.0;             ///< M
+  double rows = 0.0;             ///< M, zero_rows included
   std::vector<double> mean;      ///< [D]
   std::vector<double> variance;  ///< [D], divided by M - 1, an estimate for all text
 };
 
 struct BatchNormOptions {
   float epsilon = 1e-5F;
+  /// Rows of zeros that count in the statistics beside those of x, as those of a padded batch do without a mask.
+  int64_t zero_rows = 0;
   /// Adds numbers over all replicas; empty: x is the whole batch.
   std::function<void(std::span<double>)> sum_over_replicas = {};
   /// Gets the statistics once, in the backward; empty for none. A forward that is computed again does not count twice.
@@ -24,8 +26,8 @@ struct BatchNormOptions {
 };
 
 /// Normalises each column of a batch:  y = gain * (x - mean) / sqrt(variance + epsilon) + bias, with mean and variance
-/// (divided by M) of the column over all M rows of all replicas. Sums are float64 and in a fixed order, so that the
-/// split of a batch over replicas changes nothing but their last rounding.
+/// (divided by M) of the column over all M rows of all replicas, zero_rows included. Sums are float64 and in a fixed
+/// order, so that the split of a batch over replicas changes nothing but their last rounding.
 /// @param x  [N, D] float32 or float64, N may be 0;  @param gain  [D];  @param bias  [D], undefined for none
 /// @return [N, D].   Saves for backward: x (shared).   Gradients: x, gain, bias; those of gain and bias are of this
 /// replica's rows.

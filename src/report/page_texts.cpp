@@ -150,6 +150,7 @@ constexpr PageText kTexts[] = {
     {"Trainings: means over the seeds", "训练：各种子的均值"},
     {"{0} by the words of a source sentence, {1}", "按源句词数的 {0}，{1}"},
     {"{0} words, sentences: {1}", "{0} 词，句数：{1}"},
+    {"Perplexity of {0}: mean ± standard deviation over the seeds", "{0} 的困惑度：各种子的均值 ± 标准差"},
     {"Going through the test sets, loading the model included: mean over the seeds",
      "处理测试集（含加载模型）：各种子的均值"},
     {"sentences a second", "每秒句数"},
@@ -187,6 +188,7 @@ constexpr PageText kTexts[] = {
     {"seeds of the study", "本研究的种子"},
     {"stage {0}", "阶段 {0}"},
     {"search {0}", "搜索 {0}"},
+    {"perplexity {0}", "困惑度 {0}"},
     // The attention page.
     {"translation", "译文"},
     {"prompt", "开头"},

@@ -104,6 +104,12 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
       result.sentences_per_second[search] = *speed;
     }
   }
+  for (const auto& [name, options] : study.perplexities) {
+    for (const TestSet& test : folder.tests()) {
+      const std::string number = base::read_file(folder.perplexity(cell, name, test.name));
+      result.perplexities[name][test.name] = std::strtod(number.c_str(), nullptr);
+    }
+  }
   if (study.scored_lines() == evaluation::LineKind::kTranslations) {
     for (const auto& [test, counts] : result.counts) {
       result.score_by_length[test] = scorer.score_by_length(test, counts);
@@ -178,6 +184,11 @@ nlohmann::json json_of(const Study& study, const CellResult& cell) {
       for (size_t i = 0; i < scores.size(); ++i) {
         tree["scores"][search][test][std::string(evaluation::metric_name(study.score.metrics[i]))] = rounded(scores[i]);
       }
+    }
+  }
+  for (const auto& [name, tests] : cell.perplexities) {
+    for (const auto& [test, perplexity] : tests) {
+      tree["perplexities"][name][test] = rounded(perplexity);
     }
   }
   return tree;

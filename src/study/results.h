@@ -27,7 +27,8 @@ struct CellResult {
   std::map<std::string, evaluation::CountTable> counts;  ///< of the first metric and search, by test set
   /// Of translations: the first metric by test set and group of lengths, for the first search.
   std::map<std::string, std::vector<double>> score_by_length;
-  std::map<std::string, double> sentences_per_second;  ///< by search; none if it was not measured
+  std::map<std::string, std::map<std::string, double>> perplexities;  ///< by entry of Study::perplexities and test set
+  std::map<std::string, double> sentences_per_second;                 ///< by search; none if it was not measured
 };
 
 struct RowResult {

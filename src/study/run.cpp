@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -60,15 +62,28 @@ void call(const Program& program, const std::vector<std::string>& words, const f
   }
 }
 
-// The second field of each line that `dragoman score` writes is the log-probability a token.
-std::vector<double> read_scores(const fs::path& file) {
-  std::vector<double> scores;
+// The numbers of each line that `dragoman score` writes.
+struct PairScore {
+  double log_prob = 0.0, per_token = 0.0, tokens = 0.0;
+};
+
+std::vector<PairScore> read_scores(const fs::path& file) {
+  std::vector<PairScore> scores;
   for (const std::string& line : data::read_lines(file)) {
-    const size_t begin = line.find('\t');
-    base::check_data(begin != std::string::npos, "{}: \"{}\" has no two columns", file.string(), line);
-    scores.push_back(std::strtod(line.c_str() + begin, nullptr));
+    PairScore& score = scores.emplace_back();
+    const int columns = std::sscanf(line.c_str(), "%lf\t%lf\t%lf", &score.log_prob, &score.per_token, &score.tokens);
+    base::check_data(columns == 3, "{}: \"{}\" has no three columns", file.string(), line);
   }
   return scores;
+}
+
+double perplexity_of(const std::vector<PairScore>& scores) {
+  PairScore sum;
+  for (const PairScore& score : scores) {
+    sum.log_prob += score.log_prob;
+    sum.tokens += score.tokens;
+  }
+  return sum.tokens > 0.0 ? std::exp(-sum.log_prob / sum.tokens) : 1.0;
 }
 
 // Agreement of two translations of each sentence.
@@ -199,6 +214,10 @@ fs::path StudyFolder::seconds(const Cell& cell, const std::string& search, const
   return cell_folder(cell) / fmt::format("{}.{}.seconds", test, search);
 }
 
+fs::path StudyFolder::perplexity(const Cell& cell, const std::string& name, const std::string& test) const {
+  return cell_folder(cell) / fmt::format("{}.{}.perplexity", test, name);
+}
+
 fs::path StudyFolder::mark_of(const Cell& cell, const std::string& step) const {
   return cell_folder(cell) / kMarksName / (step + ".json");
 }
@@ -291,7 +310,8 @@ std::vector<double> StudyFolder::scores_of(const Cell& cell, const Stage& stage,
                                     "--output=" + scores.string()};
   append(words, stage.options.arguments());
   call(program, words);
-  std::vector<double> result = read_scores(scores);
+  std::vector<double> result;
+  std::ranges::transform(read_scores(scores), std::back_inserter(result), &PairScore::per_token);
   for (const fs::path& file : {source, target, scores}) {
     base::remove_quietly(file);
   }
@@ -352,6 +372,28 @@ StudyFolder::Step StudyFolder::translations_step(const Cell& cell, size_t search
           }};
 }
 
+StudyFolder::Step StudyFolder::perplexity_step(const Cell& cell, size_t entry) const {
+  const auto& [name, options] = study_.perplexities[entry];
+  std::vector<std::string> asked = {"perplexity"};
+  append(asked, options.arguments());
+  for (const TestSet& test : tests_) {
+    asked.push_back(test.name);
+  }
+  return {"perplexity-" + name, asked, [this, cell, entry](const Program& program) {
+            const auto& [of_entry, given] = study_.perplexities[entry];
+            for (const TestSet& test : tests_) {
+              const fs::path file = perplexity(cell, of_entry, test.name), scores = file.string() + ".scores";
+              std::vector<std::string> words = {"score", "--model=" + model_of(cell, study_.last_stage().name).string(),
+                                                "--source=" + test.source.string(), "--target=" + test.target.string(),
+                                                "--output=" + scores.string()};
+              append(words, given.arguments());
+              call(program, words);
+              base::write_file_atomic(file, fmt::format("{:.6f}\n", perplexity_of(read_scores(scores))));
+              base::remove_quietly(scores);
+            }
+          }};
+}
+
 std::vector<StudyFolder::Step> StudyFolder::steps_of(const Cell& cell) const {
   std::vector<Step> steps;
   for (const Stage& stage : study_.stages) {
@@ -367,6 +409,9 @@ std::vector<StudyFolder::Step> StudyFolder::steps_of(const Cell& cell) const {
   }
   for (size_t search = 0; search < study_.searches.size(); ++search) {
     steps.push_back(translations_step(cell, search));
+  }
+  for (size_t entry = 0; entry < study_.perplexities.size(); ++entry) {
+    steps.push_back(perplexity_step(cell, entry));
   }
   return steps;
 }

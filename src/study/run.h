@@ -38,6 +38,8 @@ class StudyFolder {
   std::filesystem::path translations(const Cell& cell, const std::string& search, const std::string& test) const;
   /// Returns: where the seconds stand that these translations took, loading the model included.
   std::filesystem::path seconds(const Cell& cell, const std::string& search, const std::string& test) const;
+  /// Returns: where the perplexity of a test set by an entry of Study::perplexities stands.
+  std::filesystem::path perplexity(const Cell& cell, const std::string& name, const std::string& test) const;
   /// Returns: the validation text, then the test sets, in the form in which they are scored.
   const std::vector<TestSet>& tests() const { return tests_; }
   const std::filesystem::path& path() const { return folder_; }
@@ -63,6 +65,7 @@ class StudyFolder {
   Step filter_step(const Cell& cell, const Stage& stage) const;
   Step tune_step(const Cell& cell) const;
   Step translations_step(const Cell& cell, size_t search) const;
+  Step perplexity_step(const Cell& cell, size_t entry) const;
   std::vector<std::filesystem::path> files_of(const Cell& cell, const std::vector<std::string>& names) const;
   std::vector<double> scores_of(const Cell& cell, const Stage& stage, const Program& program,
                                 const Lines& targets) const;

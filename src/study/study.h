@@ -104,8 +104,9 @@ struct Study {
   std::vector<TestSet> tests;
   OptionList options;                                                            ///< of all trainings
   std::vector<std::pair<std::string, OptionList>> searches = {{"default", {}}};  ///< the first is compared
-  bool lowercase_text = false;  ///< train and score on lower-cased copies
-  bool tune = false;            ///< choose beam size and length penalty on the validation text
+  std::vector<std::pair<std::string, OptionList>> perplexities;  ///< options of `score`; the report has what each gives
+  bool lowercase_text = false;                                   ///< train and score on lower-cased copies
+  bool tune = false;  ///< choose beam size and length penalty on the validation text
   /// Metrics of one kind of lines, of which the first is compared; BLEU's tokenizer and whether it ignores case; the
   /// label of f1.
   evaluation::EvaluateOptions score;

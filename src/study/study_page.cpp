@@ -228,6 +228,24 @@ StudyTable length_table(const StudyResults& results, const std::string& test) {
   return table;
 }
 
+StudyTable perplexity_table(const Study& study, const StudyResults& results, const std::string& test) {
+  StudyTable table;
+  table.caption = {"Perplexity of {0}: mean ± standard deviation over the seeds", {test}};
+  table.columns = {plain("row")};
+  for (const auto& [name, options] : study.perplexities) {
+    table.columns.push_back(plain(name));
+  }
+  for (const RowResult& row : results.rows) {
+    std::vector<SaidText> cells = {plain(row.row->name)};
+    for (const auto& [name, options] : study.perplexities) {
+      const auto perplexity = [&, of = name](const CellResult& cell) { return cell.perplexities.at(of).at(test); };
+      cells.push_back(plain(text_of(spread_over(row, perplexity))));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 // With the time that loading a model takes: of rows with equal test sets, the order is what counts.
 StudyTable speed_table(const Study& study, const StudyResults& results) {
   StudyTable table;
@@ -276,6 +294,10 @@ StudyTable fact_table(const Study& study) {
     const std::string words = fmt::format("{}", fmt::join(options.arguments(), " "));
     table.rows.push_back({{"search {0}", {search}}, plain(words.empty() ? "-" : words)});
   }
+  for (const auto& [name, options] : study.perplexities) {
+    const std::string words = fmt::format("{}", fmt::join(options.arguments(), " "));
+    table.rows.push_back({{"perplexity {0}", {name}}, plain(words.empty() ? "-" : words)});
+  }
   add("processor", base::cpu_model_name());
   return table;
 }
@@ -300,6 +322,11 @@ report::StudyReport study_page(const Study& study, const StudyResults& results) 
   }
   for (const auto& [test, groups] : results.lengths) {
     page.tables.push_back(length_table(results, test));
+  }
+  if (!study.perplexities.empty()) {
+    for (const std::string& test : results.tests) {
+      page.tables.push_back(perplexity_table(study, results, test));
+    }
   }
   page.tables.push_back(training_table(study, results));
   if (!study.shown_minutes.empty() || !study.reached_row.empty()) {

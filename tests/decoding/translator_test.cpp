@@ -226,6 +226,66 @@ TEST(Scorer, APairDoesNotDependOnTheOthers) {
   EXPECT_DOUBLE_EQ(perplexity(together), std::exp(-log_prob / tokens));
 }
 
+// Pairs whose sources have 3, 3, 6 and 2 tokens, by a model of one kind of norm.
+class ScorerStatistics : public testing::TestWithParam<nn::NormOrder> {
+ protected:
+  static std::shared_ptr<models::Transformer> model_with(kernels::NormKind norm) {
+    models::TransformerConfig config = test_support::tiny_config();
+    config.norm_order = GetParam();
+    config.layer.norm = norm;
+    auto model = std::make_shared<models::Transformer>(config);
+    model->parameters().allocate();
+    model->parameters().initialize(3);
+    model->parameters().pack_weights();
+    return model;
+  }
+
+  static std::vector<double> log_probs(const models::Model& model, std::span<const IdPair> pairs, int64_t batch,
+                                       bool padded) {
+    ScoreOptions options;
+    options.batch_statistics = batch;
+    options.padded_statistics = padded;
+    std::vector<double> values;
+    std::ranges::transform(score_ids(model, pairs, options), std::back_inserter(values), &PairScore::log_prob);
+    return values;
+  }
+
+  const std::vector<IdPair> pairs_ = {{{5, 6, data::kEosId}, {7, 8}},
+                                      {{9, 10, data::kEosId}, {11}},
+                                      {{12, 13, 14, 15, 16, data::kEosId}, {17, 18, 19}},
+                                      {{20, data::kEosId}, {21, 22}}};
+};
+INSTANTIATE_TEST_SUITE_P(Orders, ScorerStatistics, testing::Values(nn::NormOrder::kPost, nn::NormOrder::kPre));
+
+TEST_P(ScorerStatistics, OfBatchesMakeAPairDependOnItsBatchAlone) {
+  const auto model = model_with(kernels::NormKind::kBatch);
+  const std::vector<double> kept = log_probs(*model, pairs_, 0, false), by_two = log_probs(*model, pairs_, 2, false),
+                            last_two = log_probs(*model, std::span(pairs_).subspan(2), 2, false);
+  EXPECT_EQ(by_two[2], last_two[0]);
+  EXPECT_EQ(by_two[3], last_two[1]);
+  const std::vector<double> by_four = log_probs(*model, pairs_, 4, false);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    EXPECT_NE(by_two[i], by_four[i]) << i;
+    EXPECT_NE(by_two[i], kept[i]) << i;
+  }
+}
+
+TEST_P(ScorerStatistics, PaddingCountsWhereSourcesDifferInLength) {
+  const auto model = model_with(kernels::NormKind::kBatch);
+  const std::vector<double> plain = log_probs(*model, pairs_, 2, false), padded = log_probs(*model, pairs_, 2, true);
+  EXPECT_EQ(plain[0], padded[0]);
+  EXPECT_EQ(plain[1], padded[1]);
+  EXPECT_NE(plain[2], padded[2]);
+  EXPECT_NE(plain[3], padded[3]);
+}
+
+TEST_P(ScorerStatistics, OtherNormsKnowNoBatch) {
+  for (const auto norm : {kernels::NormKind::kLayer, kernels::NormKind::kRms}) {
+    const auto model = model_with(norm);
+    EXPECT_EQ(log_probs(*model, pairs_, 2, true), log_probs(*model, pairs_, 0, false));
+  }
+}
+
 TEST(Scorer, NamesTheLineThatIsTooLongAndUnequalCounts) {
   const Translator translator = make_translator(16);
   base::Random random(8);

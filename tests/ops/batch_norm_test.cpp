@@ -74,6 +74,23 @@ TEST(BatchNorm, Float32AgreesWithFloat64) {
   }
 }
 
+TEST(BatchNorm, ZeroRowsCountAsIfTheyWereThere) {
+  const std::vector<Tensor> in = inputs(6, 3);
+  Tensor padded = Tensor::zeros({10, 3}, DType::kFloat64), weights = Tensor::zeros({10, 3}, DType::kFloat64);
+  const Tensor own = random_tensor({6, 3}, DType::kFloat64, 5);
+  padded.rows(0, 6).copy_from(in[0]);
+  weights.rows(0, 6).copy_from(own);
+  const auto counting = [](const std::vector<Variable>& v) {
+    return batch_norm(v[0], v[1], v[2], {.epsilon = 1e-3F, .zero_rows = 4});
+  };
+  test_support::check_gradients(counting, in);
+  EXPECT_TRUE(close(value_of(counting, in), value_of(normed, {padded, in[1], in[2]}).rows(0, 6).clone(), 1e-12));
+  const auto seen = gradients(counting, in, own), expected = gradients(normed, {padded, in[1], in[2]}, weights);
+  EXPECT_TRUE(close(seen[0], expected[0].rows(0, 6).clone(), 1e-12));
+  EXPECT_TRUE(close(seen[1], expected[1], 1e-12));
+  EXPECT_TRUE(close(seen[2], expected[2], 1e-12));
+}
+
 // Two replicas with the sums of both: the rows and gradients of one replica with all rows.
 TEST(BatchNorm, PartsWithCommonSumsEqualTheWhole) {
   const std::vector<Tensor> whole = inputs(9, 5);

@@ -89,6 +89,9 @@ stages:
 searches:
   paper: {beam-size: 4}
   reverse: {reverse-model: both, reverse-weight: 0.1}
+perplexity:
+  kept:
+  of-two: {batch-statistics: 2}
 END
 study=("$program" study trial.yaml --corpus corpus --quiet)
 
@@ -102,6 +105,8 @@ expect "pairs of the filter" 100 "$(wc -l <whole/base/seed-1/near.source.txt)"
 expect "capitals" 0 "$(cat whole/texts/* whole/base/seed-1/*.txt | grep -c A)"
 expect "tables by length" 1 "$(grep -c '^BLEU by the words of a source sentence, test$' out)"
 expect "sentences of the lengths" 2 "$(grep -c '^| row | 0-10 words, sentences: 8 |' out)"
+expect "tables of perplexity" 3 "$(grep -c '^Perplexity of \(validation\|test\|long\): ' out)"
+expect "equal perplexities of layer norms" 6 "$(awk '/^Perplexity/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (base|dropout-0) \| ([0-9.]+ ± [0-9.]+) \| \2 \|$')"
 expect "speeds" 2 "$(awk '/^Going through/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (base|dropout-0) \| [0-9.]+ \| [0-9.]+ \|$')"
 expect "lines of two" 4 "$(wc -l <whole/base/seed-2/long.paper.txt)"
 expect "leftovers" 0 "$(find whole -name '*.hypotheses' -o -name '*.input' -o -name '*.part' -o -name '*.tmp' | wc -l)"
