@@ -63,9 +63,9 @@ class StudyReader : private StudyYaml {
   }
 
  private:
-  static inline const std::vector<std::string> kKeys = {"title",    "about",  "variables", "texts",    "tests",
-                                                        "options",  "stages", "rows",      "baseline", "seeds",
-                                                        "searches", "tune",   "lowercase", "score",    "perplexity"};
+  static inline const std::vector<std::string> kKeys = {
+      "title",    "about", "variables", "texts", "tests",     "options", "stages",     "rows",
+      "baseline", "seeds", "searches",  "tune",  "lowercase", "score",   "perplexity", "models"};
   static inline const std::vector<std::string> kScoreKeys = {"metrics",   "positive-label", "tokenize",
                                                              "lowercase", "minutes",        "reach"};
 
@@ -91,6 +91,10 @@ class StudyReader : private StudyYaml {
       study_.about = value(node, key);
     } else if (key == "texts") {
       read_texts(node);
+    } else if (key == "models") {
+      for (const auto& [name, each] : entries(node, {}, key)) {
+        study_.models[name] = value(each, name);
+      }
     } else if (key == "tests") {
       read_tests(node);
     } else if (key == "options") {

@@ -15,6 +15,7 @@
 #include "base/sha256.h"
 #include "data/text/text_file.h"
 #include "evaluation/chrf.h"
+#include "models/model_folder.h"
 
 namespace dragoman::study {
 namespace {
@@ -129,6 +130,10 @@ std::vector<std::string> train_arguments(const Study& study, const Cell& cell, c
 
 StudyFolder::StudyFolder(const Study& study, fs::path folder)
     : study_(study), folder_(made(folder)), lock_(folder_), texts_(study.texts) {
+  for (const auto& [name, model] : study.models) {
+    base::check_usage(base::path_exists(model / models::kWeightsName), "study {}: the model {} is {}, where no {} is",
+                      study.name, name, model.string(), models::kWeightsName);
+  }
   keep_texts();
   prepare_tests();
 }
@@ -202,8 +207,9 @@ fs::path StudyFolder::cell_folder(const Cell& cell) const {
   return folder_ / cell.row->name / fmt::format("seed-{}", cell.seed);
 }
 
-fs::path StudyFolder::model_of(const Cell& cell, const std::string& stage) const {
-  return cell_folder(cell) / stage;
+fs::path StudyFolder::model_of(const Cell& cell, const std::string& name) const {
+  const auto given = study_.models.find(name);
+  return given != study_.models.end() ? given->second : cell_folder(cell) / name;
 }
 
 fs::path StudyFolder::translations(const Cell& cell, const std::string& search, const std::string& test) const {
@@ -356,7 +362,8 @@ StudyFolder::Step StudyFolder::translations_step(const Cell& cell, size_t search
   return {"search-" + name, asked, [this, cell, search](const Program& program) {
             OptionList given = study_.searches[search].second;
             if (const auto* reverse = given.find("reverse-model");
-                reverse != nullptr && std::ranges::count(study_.stages, reverse->front(), &Stage::name) > 0) {
+                reverse != nullptr && (study_.models.contains(reverse->front()) ||
+                                       std::ranges::count(study_.stages, reverse->front(), &Stage::name) > 0)) {
               given.set("reverse-model", {model_of(cell, reverse->front()).string()});
             }
             const std::string& of_search = study_.searches[search].first;

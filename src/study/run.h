@@ -33,7 +33,8 @@ class StudyFolder {
   StudyFolder(const Study& study, std::filesystem::path folder);
 
   std::filesystem::path cell_folder(const Cell& cell) const;
-  std::filesystem::path model_of(const Cell& cell, const std::string& stage) const;
+  /// @param name  of a stage that trains, or of a given model
+  std::filesystem::path model_of(const Cell& cell, const std::string& name) const;
   /// Returns: where the translations of a test set by a search stand, or its labels or tags.
   std::filesystem::path translations(const Cell& cell, const std::string& search, const std::string& test) const;
   /// Returns: where the seconds stand that these translations took, loading the model included.

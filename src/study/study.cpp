@@ -105,6 +105,9 @@ class NameCheck {
     for (const auto& [name, path] : study.texts) {
       texts_.push_back(name);
     }
+    for (const auto& [name, path] : study.models) {
+      models_.push_back(name);
+    }
   }
 
   void check(const Stage& stage) {
@@ -134,8 +137,8 @@ class NameCheck {
   void check_known(const Stage& stage, const char* what, const std::string& name,
                    const std::vector<std::string>& known) const {
     check_usage(std::ranges::count(known, name) > 0,
-                "study {}: stage {} uses the {} \"{}\", which no earlier stage makes{}", study_.name, stage.name, what,
-                name, base::did_you_mean(name, known));
+                "study {}: stage {} uses the {} \"{}\", which is neither given nor made by an earlier stage{}",
+                study_.name, stage.name, what, name, base::did_you_mean(name, known));
   }
 
   const Study& study_;

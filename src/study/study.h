@@ -64,8 +64,8 @@ struct Stage {
   std::vector<std::string> target;
   std::vector<std::string> text;        ///< to train a language model on
   std::vector<std::string> nearest_to;  ///< known translations: of the hypotheses, the nearest is taken
-  std::string model;                    ///< the stage whose model translates or scores
-  std::string start_from;               ///< the stage whose weights are the first ones
+  std::string model;                    ///< the model that translates or scores: a stage, or one of Study::models
+  std::string start_from;               ///< the model whose weights are the first ones
   double share = 1.0;                   ///< of the option total-minutes
   double keep = 1.0;                    ///< share of the pairs that a filter keeps
   OptionList options;                   ///< of `train`, or of `translate`
@@ -99,8 +99,9 @@ struct Study {
   std::vector<uint64_t> seeds = {1};
   std::vector<Row> rows;
   std::vector<Stage> stages;
-  std::map<std::string, std::filesystem::path> texts;  ///< by name
-  std::map<std::string, size_t> first_lines;           ///< of a text, by its name: how many count; none = all
+  std::map<std::string, std::filesystem::path> texts;   ///< by name
+  std::map<std::string, std::filesystem::path> models;  ///< folders of models that no stage makes, by name
+  std::map<std::string, size_t> first_lines;            ///< of a text, by its name: how many count; none = all
   std::vector<TestSet> tests;
   OptionList options;                                                            ///< of all trainings
   std::vector<std::pair<std::string, OptionList>> searches = {{"default", {}}};  ///< the first is compared

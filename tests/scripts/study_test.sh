@@ -115,6 +115,28 @@ before=$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)
 expect "the same report the second time" "$(cat out)" "$(cat again)"
 expect "no training the second time" "$before" "$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)"
 
+# A given model teaches; one that is not there is refused before anything is trained.
+cat >taught.yaml <<'END'
+models: {teacher: whole/base/seed-1/model}
+texts: {source: train.en, target: train.de}
+tests: {test: {source: test.en, target: test.de}}
+lowercase: true
+options: {preset: tiny, vocab-size: 24, encoder-layers: 1, decoder-layers: 1, d-model: 16, d-ff: 16, n-heads: 1, workers: 1, batch-tokens: 400, max-steps: 4}
+rows: {student: {}}
+stages:
+  taught: {do: distill, teacher: teacher, source: source, options: {beam-size: 2}}
+  model: {do: train, source: [source, source], target: [target, taught]}
+searches: {both: {reverse-model: teacher}}
+END
+"$program" study taught.yaml --corpus corpus --quiet --folder taught >out 2>err
+expect "status of a student" 0 $? || cat err
+expect "what the given model wrote" 200 "$(wc -l <taught/student/seed-1/taught.txt)"
+sed 's,whole/base,nowhere,' taught.yaml >astray.yaml
+"$program" study astray.yaml --corpus corpus --quiet --folder astray >out 2>err
+expect "status without the teacher" 2 $?
+expect "message without the teacher" 1 "$(grep -c 'the model teacher is nowhere/seed-1/model, where no model.safetensors is' err)"
+expect "trainings without the teacher" 0 "$(find astray -name 'seed-*' | wc -l)"
+
 # Killed again and again, each time a little later than the time before.
 ended=no
 for ((kills = 0; kills < 40; kills++)); do
@@ -239,7 +261,7 @@ refuse() {  # WHAT_IT_SAYS SED_OF_THE_FILE [OPTION...]
 refuse 'wrong.yaml: line 14: unknown key "d-modle"; did you mean "d-model"?' 's/d-model/d-modle/'
 refuse 'wrong.yaml: line 1: unknown key "titel"; did you mean "title"?' 's/^title/titel/'
 refuse 'must be a number' 's/dropout: 0,/dropout: much,/'
-refuse 'which no earlier stage makes' 's/backward\]/sideward]/'
+refuse 'which is neither given nor made by an earlier stage' 's/backward\]/sideward]/'
 refuse 'names the variable "form"' 's/val.{from}/val.{form}/'
 refuse 'which is not there; --corpus DIR' 's/test.de/nothing.de/'
 refuse 'must be train, translate, distill, back-translate or filter' 's/do: distill/do: distil/'
