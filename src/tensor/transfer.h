@@ -87,7 +87,7 @@ class HostRows {
 template <typename T>
 class HostEdit {
  public:
-  explicit HostEdit(const Tensor& tensor) : edited_(tensor), held_(to_host(tensor)) {}
+  explicit HostEdit(const Tensor& tensor) : edited_(tensor), held_(to_host(tensor)), elements_(held_.span<T>()) {}
   ~HostEdit() {
     if (!edited_.device().is_host()) {
       edited_.copy_from(held_);
@@ -96,11 +96,12 @@ class HostEdit {
   HostEdit(const HostEdit&) = delete;
   HostEdit& operator=(const HostEdit&) = delete;
 
-  std::span<T> span() { return held_.span<T>(); }
+  std::span<T> span() { return elements_; }
 
  private:
   Tensor edited_;
   Tensor held_;
+  std::span<T> elements_;
 };
 
 }  // namespace dragoman::tensor

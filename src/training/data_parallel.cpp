@@ -119,6 +119,7 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
       processes_(processes),
       objective_(std::move(objective)),
       clip_norm_(adam.clip_norm),
+      precision_(options.precision),
       messages_(connect_devices(processes, model.parameters().values(), options.workers)),
       owned_(owned_parts(messages_.get(), processes, adam, model.parameters())),
       optimizer_(adam, model.parameters(), options.workers, owned_),
@@ -325,7 +326,7 @@ void DataParallel::update_matrices(double learning_rate) {
   const tensor::Tensor weights = model_.parameters().mutable_values();
   pool_.run([&](int rank) {
     const tensor::ArenaScope memory(workers_[static_cast<size_t>(rank)]->arena);
-    optimizer_.update_matrices(weights, rank, scalars);
+    optimizer_.update_matrices(weights, rank, scalars, precision_);
   });
 }
 

@@ -115,6 +115,7 @@ class DataParallel {
   distributed::ProcessGroup& processes_;
   std::unique_ptr<const Objective> objective_;
   double clip_norm_;
+  kernels::Precision precision_;
   std::unique_ptr<kernels::DeviceMessages> messages_;  // between processes; null from the end of the constructor on
   std::vector<distributed::Part> owned_;               // of the weights, if processes share the updates; else empty
   Optimizer optimizer_;

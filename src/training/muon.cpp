@@ -9,18 +9,46 @@
 namespace dragoman::training {
 namespace {
 
+using kernels::Precision;
 using tensor::HostEdit;
 using tensor::HostView;
 using tensor::Tensor;
 
 constexpr int kSteps = 5;
+constexpr int64_t kStrips = 4, kLarge = 256;
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
 constexpr double kEpsilon = 1e-7;  // against a division by 0
 
-void multiply(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& c) {
+void multiply(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& c, Precision precision) {
   const auto as = [](bool transposed) { return transposed ? kernels::Transpose::kYes : kernels::Transpose::kNo; };
-  kernels::backend_of(c).gemm(
-      {a, as(transpose_a), b, as(transpose_b), nullptr, c, false, kernels::Precision::kFloat32});
+  kernels::backend_of(c).gemm({a, as(transpose_a), b, as(transpose_b), nullptr, c, false, precision});
+}
+
+void copy_above_diagonal_below(Tensor& square) {
+  const auto n = static_cast<size_t>(square.dim(0));
+  Tensor flat = square.reshape({square.size()});
+  HostEdit<float> elements(flat);
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      elements.span()[i * n + j] = elements.span()[j * n + i];
+    }
+  }
+}
+
+// square = X X^T, or X^T X [n, n]. The host computes strips of rows from the diagonal on, and copies the rest. A GPU
+// multiplies faster than it would copy.
+void multiply_with_itself(const Tensor& x, bool by_columns, Tensor& square, Precision precision) {
+  const int64_t n = square.dim(0);
+  const int64_t strip = square.device().is_host() && n >= kLarge ? (n + kStrips - 1) / kStrips : n;
+  const auto part = [&](int64_t begin, int64_t end) { return by_columns ? x.columns(begin, end) : x.rows(begin, end); };
+  for (int64_t begin = 0; begin < n; begin += strip) {
+    const int64_t end = std::min(begin + strip, n);
+    Tensor upper = square.rows(begin, end).columns(begin, n);
+    multiply(part(begin, end), by_columns, part(begin, n), !by_columns, upper, precision);
+  }
+  if (strip < n) {
+    copy_above_diagonal_below(square);
+  }
 }
 
 // square = a I + b gram + c square
@@ -39,7 +67,7 @@ void make_polynomial(const Tensor& gram, Tensor& square) {
 
 }  // namespace
 
-Tensor orthogonalised(const Tensor& matrix) {
+Tensor orthogonalised(const Tensor& matrix, Precision precision) {
   const bool is_wide = matrix.dim(0) <= matrix.dim(1);
   const int64_t n = is_wide ? matrix.dim(0) : matrix.dim(1);
   Tensor x = matrix.clone(), next = Tensor::empty(matrix.shape());          // [R, C]
@@ -51,10 +79,11 @@ Tensor orthogonalised(const Tensor& matrix) {
     std::ranges::transform(elements.span(), elements.span().begin(), [&](float value) { return value * inverse; });
   }
   for (int step = 0; step < kSteps; ++step) {
-    multiply(x, !is_wide, x, is_wide, gram);  // X X^T, or X^T X
-    multiply(gram, false, gram, false, polynomial);
+    multiply_with_itself(x, !is_wide, gram, precision);
+    multiply_with_itself(gram, false, polynomial, precision);
     make_polynomial(gram, polynomial);
-    is_wide ? multiply(polynomial, false, x, false, next) : multiply(x, false, polynomial, false, next);
+    is_wide ? multiply(polynomial, false, x, false, next, precision)
+            : multiply(x, false, polynomial, false, next, precision);
     std::swap(x, next);
   }
   return x;
@@ -76,8 +105,9 @@ void muon_direction(const Tensor& gradients, Tensor& momentum, Tensor& direction
   }
 }
 
-void muon_step(Tensor& weight, const Tensor& direction, double learning_rate, double weight_decay) {
-  const Tensor step = orthogonalised(direction);  // [R, C]
+void muon_step(Tensor& weight, const Tensor& direction, double learning_rate, double weight_decay,
+               Precision precision) {
+  const Tensor step = orthogonalised(direction, precision);  // [R, C]
   const auto keep = static_cast<float>(1.0 - learning_rate * weight_decay);
   const auto rate = static_cast<float>(learning_rate * muon_scale(weight.dim(0), weight.dim(1)));
   Tensor flat = weight.reshape({weight.size()});

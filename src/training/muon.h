@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/precision.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::training {
@@ -9,9 +10,12 @@ namespace dragoman::training {
 /// small. A matrix of zeros gives zeros.
 ///   X = M / |M|;  five times  X = (a I + b X X^T + c (X X^T)^2) X,  a = 3.4445, b = -4.7750, c = 2.0315
 /// @param matrix  [R, C] float32
+/// @param precision  of the products; the authors take bfloat16
 /// Source: Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
-/// Complexity: 5 * (4 R C n + 2 n^3) operations, n = min(R, C); two copies of the matrix and two matrices [n, n].
-tensor::Tensor orthogonalised(const tensor::Tensor& matrix);
+/// Complexity: 5 * (4 R C n + 2 n^3) operations, n = min(R, C), of which the host leaves out 3/8 of the symmetric
+/// products where n is large; two copies of the matrix and two matrices [n, n].
+tensor::Tensor orthogonalised(const tensor::Tensor& matrix,
+                              kernels::Precision precision = kernels::Precision::kFloat32);
 
 /// Returns: what an orthogonalised update of a matrix [R, C] is multiplied with: 0.2 sqrt(max(R, C)). Its elements have
 /// then the root mean square that those of Adam have, so that one learning rate suits both.
@@ -32,6 +36,7 @@ void muon_direction(const tensor::Tensor& gradients, tensor::Tensor& momentum, t
 
 /// Computes weight = (1 - rate * weight_decay) weight - rate * muon_scale * orthogonalised(direction).
 /// @param weight, direction  [R, C] float32
-void muon_step(tensor::Tensor& weight, const tensor::Tensor& direction, double learning_rate, double weight_decay);
+void muon_step(tensor::Tensor& weight, const tensor::Tensor& direction, double learning_rate, double weight_decay,
+               kernels::Precision precision = kernels::Precision::kFloat32);
 
 }  // namespace dragoman::training

@@ -85,7 +85,8 @@ int64_t Optimizer::scratch_elements(const AdamOptions& options, const nn::Parame
   return most;
 }
 
-void Optimizer::update_matrices(const Tensor& weights, int worker, const kernels::AdamScalars& scalars) {
+void Optimizer::update_matrices(const Tensor& weights, int worker, const kernels::AdamScalars& scalars,
+                                kernels::Precision precision) {
   for (const Matrix& matrix : matrices_) {
     if (matrix.worker == worker) {
       const auto view = [&](const Tensor& flat) {
@@ -93,7 +94,7 @@ void Optimizer::update_matrices(const Tensor& weights, int worker, const kernels
             .reshape({matrix.rows, matrix.columns});
       };
       Tensor weight = view(weights);
-      muon_step(weight, view(second_moment_), scalars.learning_rate, scalars.weight_decay);
+      muon_step(weight, view(second_moment_), scalars.learning_rate, scalars.weight_decay, precision);
     }
   }
 }

@@ -41,7 +41,9 @@ class Optimizer {
   bool has_matrices() const { return !matrices_.empty(); }
   /// Updates Muon's matrices, in as many calls as there are workers; the result does not depend on their number.
   /// Requires: `update` has seen all elements.
-  void update_matrices(const tensor::Tensor& weights, int worker, const kernels::AdamScalars& scalars);
+  /// @param precision  of the products
+  void update_matrices(const tensor::Tensor& weights, int worker, const kernels::AdamScalars& scalars,
+                       kernels::Precision precision);
   /// Returns: the elements that a worker needs for a matrix beside the buffers, at most.
   static int64_t scratch_elements(const AdamOptions& options, const nn::ParameterSet& parameters);
 

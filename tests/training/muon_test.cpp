@@ -29,8 +29,8 @@ Tensor random_matrix(int64_t rows, int64_t columns, uint64_t seed) {
 Matrix product(const Matrix& a, const Matrix& b, size_t m, size_t k, size_t n) {
   Matrix c(m * n);
   for (size_t i = 0; i < m; ++i) {
-    for (size_t j = 0; j < n; ++j) {
-      for (size_t l = 0; l < k; ++l) {
+    for (size_t l = 0; l < k; ++l) {
+      for (size_t j = 0; j < n; ++j) {
         c[i * n + j] += a[i * k + l] * b[l * n + j];
       }
     }
@@ -84,6 +84,32 @@ TEST(Muon, OrthogonalisesAsTheFormulaInFloat64) {
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_NEAR(result[i], expected[i], 1e-4) << rows << " x " << columns << ", element " << i;
     }
+  }
+}
+
+// Strips of the symmetric products are computed once, of wide and tall matrices whose sides strips do not divide.
+TEST(Muon, LargeMatricesFollowTheFormulaToo) {
+  for (const auto [rows, columns] : {Shape{257, 300}, Shape{300, 257}, Shape{259, 259}}) {
+    const Tensor matrix = random_matrix(rows, columns, 11);
+    const std::vector<float> result = orthogonalised(matrix).to_vector<float>();
+    const Matrix expected = newton_schulz(matrix);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(result[i], expected[i], 1e-4) << rows << " x " << columns << ", element " << i;
+    }
+  }
+}
+
+// Root mean square of the difference, beside elements of about 1 / sqrt(24) and 1 / sqrt(300).
+TEST(Muon, Bfloat16IsNear) {
+  for (const auto [rows, columns] : {Shape{24, 40}, Shape{300, 257}}) {
+    const Tensor matrix = random_matrix(rows, columns, 12);
+    const std::vector<float> exact = orthogonalised(matrix).to_vector<float>(),
+                             near = orthogonalised(matrix, kernels::Precision::kBFloat16).to_vector<float>();
+    double squares = 0;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      squares += std::pow(static_cast<double>(exact[i]) - static_cast<double>(near[i]), 2);
+    }
+    EXPECT_LT(std::sqrt(squares / static_cast<double>(exact.size())), 0.03 / std::sqrt(rows)) << rows;
   }
 }
 
@@ -189,7 +215,7 @@ std::vector<float> updated(OptimizerKind kind, int workers) {
                        scalars);
     }
     for (int worker = 0; worker < workers && optimizer.has_matrices(); ++worker) {
-      optimizer.update_matrices(model.parameters().mutable_values(), worker, scalars);
+      optimizer.update_matrices(model.parameters().mutable_values(), worker, scalars, kernels::Precision::kFloat32);
     }
   }
   return model.parameters().values().to_vector<float>();
