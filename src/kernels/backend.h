@@ -80,6 +80,8 @@ class Backend {
   virtual void add_to_rows(const Tensor& row, Tensor& rows) const = 0;
   /// Computes sum += part. Both are contiguous and have equal shapes; in bfloat16 each sum is rounded.
   virtual void add_in_place(Tensor& sum, const Tensor& part) const = 0;
+  /// Computes y[i] = value of a contiguous tensor, without a copy from the host.
+  virtual void fill(double value, Tensor& y) const { y.fill(value); }
   /// Computes y[i] = map(x[i]) of contiguous tensors.
   virtual void map(ElementMap map, const Tensor& x, Tensor& y) const = 0;
   /// Computes y[i] = map(left[i], right[i]) of contiguous tensors. An operand of one element is used for every i.

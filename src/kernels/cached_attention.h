@@ -47,6 +47,8 @@ struct CachedHistories {
   const Tensor& begins;   ///< [R] int32
   const Tensor& numbers;  ///< [any] int32
   int n_kv_heads;         ///< heads of a key and of a value
+  Tensor bias{};  ///< [H, any] float32: a row adds the last columns to its scaled products, one for each key, of which
+                  ///< there are no more; undefined = none
 };
 
 /// Holds keys and values of one sentence in the layout that decoding steps read, which belongs to the backend. The

@@ -36,7 +36,9 @@ double total(const Tensor& x) {
 
 // A factor as a tensor of one element.
 Tensor single(double value, DType dtype) {
-  return Tensor::full({}, value, dtype);
+  Tensor factor = Tensor::empty({}, dtype);
+  kernels::backend_of(factor).fill(value, factor);
+  return factor;
 }
 
 // Hands the gradient of a result on to an operand; one element that was used everywhere gets the sum.

@@ -148,6 +148,10 @@ void CudaBackend::map(ElementMap map, const Tensor& x, Tensor& y) const {
   cuda::map(map, elements_of<float>(x), elements_of<float>(y), x.size());
 }
 
+void CudaBackend::fill(double value, Tensor& y) const {
+  cuda::fill(elements_of<float>(y), static_cast<float>(value), y.size());
+}
+
 void CudaBackend::map_pairs(PairMap map, const Tensor& left, const Tensor& right, Tensor& y) const {
   cuda::map_pairs(map, elements_of<float>(left), left.size() == 1 ? 0 : 1, elements_of<float>(right),
                   right.size() == 1 ? 0 : 1, elements_of<float>(y), y.size());

@@ -32,6 +32,7 @@ class CudaBackend final : public Backend {
   void add_to_rows(const Tensor& row, Tensor& rows) const override;
   void add_in_place(Tensor& sum, const Tensor& part) const override;
   void map(ElementMap map, const Tensor& x, Tensor& y) const override;
+  void fill(double value, Tensor& y) const override;
   void map_pairs(PairMap map, const Tensor& left, const Tensor& right, Tensor& y) const override;
   double sum(const Tensor& x) const override;
   void activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) const override;

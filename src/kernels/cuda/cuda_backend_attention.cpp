@@ -313,6 +313,10 @@ void CudaBackend::attention_over_cache(const Tensor& query, const CachedHistorie
   call.step.lengths = elements_of<int32_t>(histories.lengths);
   call.step.begins = elements_of<int32_t>(histories.begins);
   call.step.tables = elements_of<int32_t>(histories.numbers);
+  if (const Tensor& bias = histories.bias; bias.defined()) {
+    call.step.bias_end = elements_of<float>(bias) + bias.dim(1);
+    call.step.bias_stride = bias.dim(1);
+  }
   cuda::attention_step(call.step);
 }
 

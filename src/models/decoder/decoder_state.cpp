@@ -30,16 +30,13 @@ DecoderState::DecoderState(DecoderStateShape shape)
     : shape_(std::move(shape)),
       cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype),
       prompts_(cache_),
-      sources_(shape_.cross_attention, shape_.dtype, shape_.relative_positions ? nullptr : &tables_) {
+      sources_(shape_.cross_attention, shape_.dtype, &tables_) {
   for (size_t layer = 0; layer < shape_.n_layers; ++layer) {
     self_key_values_.emplace_back(*this, layer);
   }
 }
 
 std::vector<int32_t> DecoderState::add(size_t count) {
-  if (slots_in_use() == 0) {
-    step_bias_ = {};  // the weights may have changed
-  }
   std::vector<int32_t> added;
   added.reserve(count);
   for (size_t sentence = 0; sentence < count; ++sentence) {
@@ -251,18 +248,25 @@ void DecoderState::fill_tables(std::span<const int32_t> ids) {
   tables_.upload();
 }
 
+uint64_t DecoderState::weights_version() const {
+  return shape_.parameters == nullptr ? 0 : shape_.parameters->values_version();
+}
+
 RecordedSteps::Version DecoderState::memory_version() const {
-  const uint64_t weights = shape_.parameters == nullptr ? 0 : shape_.parameters->values_version();
-  return {weights, tables_.version(), cache_.capacity(), sources_.capacity()};
+  const int64_t bias_columns = step_bias_.defined() ? step_bias_.dim(1) : 0;
+  return {weights_version(), tables_.version(), cache_.capacity(), sources_.capacity(), bias_columns};
 }
 
 Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) {
   const tensor::Device device = tensor::Arena::current()->device();
-  in_tables_ = !shape_.relative_positions && kernels::backend_of(device, tensor::DType::kFloat32).reads_tables();
+  in_tables_ = kernels::backend_of(device, tensor::DType::kFloat32).reads_tables();
   if (!in_tables_) {
     return DecoderMemory::run(ids, kind, pass);
   }
   fill_tables(ids);
+  if (step_bias_.defined() && step_bias_.dim(1) < longest_history()) {
+    step_bias_ = {};  // what was recorded reads it
+  }
   const auto forward = [&] { return pass(step_token_rows(tables_.ids(), tables_.positions())); };
   const Variable hidden = kind == PassKind::kStep && !sources_.wants_weights()
                               ? recorded_.run(tables_.padded_rows(), memory_version(), forward)
@@ -271,15 +275,14 @@ Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pa
 }
 
 Tensor DecoderState::attend_over_tables(size_t layer, const Variable& input, const Variable& query,
-                                        const nn::MultiHeadAttention& attention) const {
-  base::check_argument(attention.relative() == nullptr,
-                       "attention_over_cache: has no relative positions; DecoderStateShape must name them");
+                                        const nn::MultiHeadAttention& attention) {
+  const Tensor bias = attention.relative() == nullptr ? Tensor() : step_bias(*attention.relative());
   Tensor heads = room_for_heads(input, query);  // [R, H * Dh]
   const auto [lengths, begins, numbers] = tables_.own();
   kernels::backend_of(query.value())
       .attention_over_cache(scaled_query(query, attention),
-                            {cache_.rows_of(layer), lengths, begins, numbers, cache_.n_heads()}, attention.n_heads(),
-                            heads, nullptr);
+                            {cache_.rows_of(layer), lengths, begins, numbers, cache_.n_heads(), bias},
+                            attention.n_heads(), heads, nullptr);
   return heads;
 }
 
@@ -296,14 +299,20 @@ void DecoderState::keep(size_t layer, const Variable& input, const nn::MultiHead
 // The bias of the latest of as many rows as there may be: a query with n keys takes the last n columns.
 const Tensor& DecoderState::step_bias(const nn::RelativePositions& relative) {
   constexpr int64_t kLeast = 64;
+  const int64_t longest = longest_history();
+  if (!step_bias_.defined() || step_bias_.dim(1) < longest || bias_weights_ != weights_version()) {
+    step_bias_ = relative.of_last_row(std::max(kLeast, 2 * longest));  // [H, positions]
+    bias_weights_ = weights_version();
+  }
+  return step_bias_;
+}
+
+int64_t DecoderState::longest_history() const {
   int64_t longest = 0;
   for (const Row& row : rows_) {
     longest = std::max<int64_t>(longest, row.position + 1);
   }
-  if (!step_bias_.defined() || step_bias_.dim(1) < longest) {
-    step_bias_ = relative.of_last_row(std::max(kLeast, 2 * longest));  // [H, positions]
-  }
-  return step_bias_;
+  return longest;
 }
 
 std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer, const nn::RelativePositions* relative) {

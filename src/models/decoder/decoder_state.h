@@ -39,8 +39,7 @@ struct DecoderStateShape {
   tensor::DType dtype = tensor::DType::kFloat32;  ///< of the cached keys and values
   /// Of each layer; empty for a decoder without an encoder.
   std::vector<const nn::MultiHeadAttention*> cross_attention = {};
-  const nn::ParameterSet* parameters = nullptr;  ///< the weights of the decoder
-  bool relative_positions = false;               ///< self-attention has a bias, which StepTables do not carry
+  const nn::ParameterSet* parameters = nullptr;  ///< the weights of the decoder; null: they never change
 };
 
 /// What decoding with self-attention remembers between steps. Each hypothesis of a slot has a table that names the
@@ -118,11 +117,13 @@ class DecoderState : public DecoderMemory {
   const Table& table(const Row& row) const;
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
   void fill_tables(std::span<const int32_t> ids);
+  uint64_t weights_version() const;
   RecordedSteps::Version memory_version() const;
   tensor::Tensor attend_over_tables(size_t layer, const autograd::Variable& input, const autograd::Variable& query,
-                                    const nn::MultiHeadAttention& attention) const;
+                                    const nn::MultiHeadAttention& attention);
   std::span<const kernels::StepKeys> self_keys(size_t layer, const nn::RelativePositions* relative);
   const tensor::Tensor& step_bias(const nn::RelativePositions& relative);
+  int64_t longest_history() const;
 
   DecoderStateShape shape_;
   KeyValueCache cache_;
@@ -137,7 +138,8 @@ class DecoderState : public DecoderMemory {
   std::vector<int32_t> cache_rows_;  // of rows_: where each stores its keys and values
   tensor::Tensor stored_rows_;       // [R] the same; undefined until the first layer stores
   std::vector<kernels::StepKeys> step_keys_;
-  tensor::Tensor step_bias_;  // [H, positions], of the latest query; undefined until it is needed
+  tensor::Tensor step_bias_;   // [H, positions], of the latest query; undefined until it is needed
+  uint64_t bias_weights_ = 0;  // weights_version() of step_bias_
   std::vector<CachedSelfKeyValues> self_key_values_;
 };
 

@@ -17,7 +17,7 @@ class RecordedSteps {
   /// What kernels that were recorded rely on: other memory, or other weights, make another value.
   struct Version {
     uint64_t weights = 0, tables = 0;
-    int64_t cache_rows = 0, source_rows = 0;
+    int64_t cache_rows = 0, source_rows = 0, bias_columns = 0;
     bool operator==(const Version&) const = default;
   };
 

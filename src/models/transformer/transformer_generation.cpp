@@ -37,8 +37,7 @@ std::shared_ptr<DecoderMemory> make_memory(const Transformer& model) {
   }
   return std::make_shared<DecoderState>(
       DecoderStateShape{model.decoder_layers().size(), decoder.n_heads, decoder.kv_heads(), decoder.head_width(),
-                        decoder.options.window, dtype, std::move(cross_attention), &model.parameters(),
-                        model.transformer_config().positions == nn::PositionKind::kRelative});
+                        decoder.options.window, dtype, std::move(cross_attention), &model.parameters()});
 }
 
 }  // namespace
