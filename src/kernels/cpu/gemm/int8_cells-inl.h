@@ -55,15 +55,26 @@ struct Int8Sums {
   }
 };
 
-// Widened to int16, whose products two by two are exact in int32: for any processor.
+// For any processor: widened to int16, whose products x86 adds two by two, exactly in int32; elsewhere to int32.
 struct Int8Cells : Int8Sums<0> {
   static HWY_INLINE Sum multiply_add(Vector a, Vector b, Sum sum) {
-    Sum unused = hn::Zero(IntTag());
-    sum = hn::ReorderWidenMulAccumulate(IntTag(), even(a), even(b), sum, unused);
-    return hn::ReorderWidenMulAccumulate(IntTag(), odd(a), odd(b), sum, unused);
+    if constexpr (HWY_ARCH_X86) {
+      Sum unused = hn::Zero(IntTag());
+      sum = hn::ReorderWidenMulAccumulate(IntTag(), even(a), even(b), sum, unused);
+      return hn::ReorderWidenMulAccumulate(IntTag(), odd(a), odd(b), sum, unused);
+    } else {  // where that operation adds up other lanes
+      sum = hn::Add(sum, hn::Mul(byte<0>(a), byte<0>(b)));
+      sum = hn::Add(sum, hn::Mul(byte<1>(a), byte<1>(b)));
+      sum = hn::Add(sum, hn::Mul(byte<2>(a), byte<2>(b)));
+      return hn::Add(sum, hn::Mul(byte<3>(a), byte<3>(b)));
+    }
   }
 
  private:
+  template <int kPlace>
+  static HWY_INLINE Sum byte(Vector cells) {
+    return hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kPlace>(hn::BitCast(IntTag(), cells)));
+  }
   using ShortTag = hn::Repartition<int16_t, Tag>;
   static HWY_INLINE hn::Vec<ShortTag> even(Vector cells) {
     return hn::ShiftRight<8>(hn::ShiftLeft<8>(hn::BitCast(ShortTag(), cells)));

@@ -99,7 +99,7 @@ struct GeluTanh {
   static HWY_INLINE RowVector slope(RowVector x) {
     const RowTag d;
     const RowVector one = hn::Set(d, 1.0F);
-    const RowVector bounded = hn::Min(hn::Set(d, 16.0F), hn::Max(hn::Set(d, -16.0F), x));
+    const RowVector bounded = at_most(hn::Set(d, 16.0F), at_least(hn::Set(d, -16.0F), x));
     const RowVector small = vector_exp(d, hn::Neg(hn::Abs(twice_u(bounded))));
     const RowVector inverse = hn::Div(one, hn::Add(one, small));
     const RowVector s = hn::Mul(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), inverse);

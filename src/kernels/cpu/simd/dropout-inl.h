@@ -120,10 +120,20 @@ class RowMasks {
   /// Returns: the factors of the columns from c on. Requires: c is a multiple of the number of lanes.
   HWY_INLINE RowVector factors(int64_t c) const {
     const RowTag d;
-    return hn::IfThenElseZero(hn::LoadMaskBits(d, bits_ + c / 8), hn::Set(d, scale_));
+    return hn::IfThenElseZero(kept(c), hn::Set(d, scale_));
   }
 
  private:
+  HWY_INLINE hn::Mask<RowTag> kept(int64_t c) const {
+    const RowTag d;
+    if constexpr (hn::MaxLanes(d) >= 8) {
+      return hn::LoadMaskBits(d, bits_ + c / 8);
+    } else {  // a byte has the bits of several vectors
+      const uint8_t bits[8] = {static_cast<uint8_t>(bits_[c / 8] >> (c % 8))};
+      return hn::LoadMaskBits(d, bits);
+    }
+  }
+
   const Dropout& dropout_;
   int64_t columns_;
   uint32_t threshold_;

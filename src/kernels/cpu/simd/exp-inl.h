@@ -12,6 +12,29 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Returns: the larger of `least` and x, or NaN if x is NaN. On x86 the instruction gives its second operand for NaN, on
+/// ARM the number.
+template <class V>
+HWY_INLINE V at_least(V least, V x) {
+  const V larger = hn::Max(least, x);
+  if constexpr (HWY_ARCH_X86) {
+    return larger;
+  } else {
+    return hn::IfThenElse(hn::IsNaN(x), x, larger);
+  }
+}
+
+/// Returns: the smaller of `most` and x, likewise.
+template <class V>
+HWY_INLINE V at_most(V most, V x) {
+  const V smaller = hn::Min(most, x);
+  if constexpr (HWY_ARCH_X86) {
+    return smaller;
+  } else {
+    return hn::IfThenElse(hn::IsNaN(x), x, smaller);
+  }
+}
+
 /// Returns: exp(x) of each float lane, with a relative error below 2e-7. Below -87.3 (the smallest normal result) the
 /// result is exactly 0. Above 88.3 it is exp(88.3), without overflow. NaN stays NaN.
 /// Method: x = n ln 2 + r with |r| <= ln(2)/2, polynomial of degree 6 for exp(r), exponent n added by a multiplication.
@@ -20,7 +43,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vector_exp(D d, V x) {
   const hn::RebindToSigned<D> di;
   const auto underflows = hn::Lt(x, hn::Set(d, -87.33654F));
-  const V bounded = hn::Min(hn::Set(d, 88.3F), hn::Max(hn::Set(d, -87.33654F), x));  // NaN passes both
+  const V bounded = at_most(hn::Set(d, 88.3F), at_least(hn::Set(d, -87.33654F), x));
   const V n = hn::Round(hn::Mul(bounded, hn::Set(d, 1.44269504088896341F)));
   const V r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4F), hn::NegMulAdd(n, hn::Set(d, 0.693359375F), bounded));
   V p = hn::Set(d, 1.9875691500e-4F);
@@ -43,7 +66,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vector_exp2(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V magic = hn::Set(d, 12583039.0F);
-  const V bounded = hn::Max(hn::Set(d, -127.0F), x);  // NaN passes
+  const V bounded = at_least(hn::Set(d, -127.0F), x);
   const V shifted = hn::Add(bounded, magic);
   const V r = hn::Sub(bounded, hn::Sub(shifted, magic));
   V p = hn::Set(d, 1.3276471994e-3F);
