@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -61,30 +59,6 @@ void call(const Program& program, const std::vector<std::string>& words, const f
   if (status != 0) {
     throw CommandFailed{status, fmt::format("{}", fmt::join(words, " "))};
   }
-}
-
-// The numbers of each line that `dragoman score` writes.
-struct PairScore {
-  double log_prob = 0.0, per_token = 0.0, tokens = 0.0;
-};
-
-std::vector<PairScore> read_scores(const fs::path& file) {
-  std::vector<PairScore> scores;
-  for (const std::string& line : data::read_lines(file)) {
-    PairScore& score = scores.emplace_back();
-    const int columns = std::sscanf(line.c_str(), "%lf\t%lf\t%lf", &score.log_prob, &score.per_token, &score.tokens);
-    base::check_data(columns == 3, "{}: \"{}\" has no three columns", file.string(), line);
-  }
-  return scores;
-}
-
-double perplexity_of(const std::vector<PairScore>& scores) {
-  PairScore sum;
-  for (const PairScore& score : scores) {
-    sum.log_prob += score.log_prob;
-    sum.tokens += score.tokens;
-  }
-  return sum.tokens > 0.0 ? std::exp(-sum.log_prob / sum.tokens) : 1.0;
 }
 
 // Agreement of two translations of each sentence.
@@ -317,7 +291,7 @@ std::vector<double> StudyFolder::scores_of(const Cell& cell, const Stage& stage,
   append(words, stage.options.arguments());
   call(program, words);
   std::vector<double> result;
-  std::ranges::transform(read_scores(scores), std::back_inserter(result), &PairScore::per_token);
+  std::ranges::transform(read_scores(scores), std::back_inserter(result), &decoding::PairScore::per_token);
   for (const fs::path& file : {source, target, scores}) {
     base::remove_quietly(file);
   }
@@ -362,8 +336,7 @@ StudyFolder::Step StudyFolder::translations_step(const Cell& cell, size_t search
   return {"search-" + name, asked, [this, cell, search](const Program& program) {
             OptionList given = study_.searches[search].second;
             if (const auto* reverse = given.find("reverse-model");
-                reverse != nullptr && (study_.models.contains(reverse->front()) ||
-                                       std::ranges::count(study_.stages, reverse->front(), &Stage::name) > 0)) {
+                reverse != nullptr && study_.names_model(reverse->front())) {
               given.set("reverse-model", {model_of(cell, reverse->front()).string()});
             }
             const std::string& of_search = study_.searches[search].first;
@@ -395,7 +368,7 @@ StudyFolder::Step StudyFolder::perplexity_step(const Cell& cell, size_t entry) c
                                                 "--output=" + scores.string()};
               append(words, given.arguments());
               call(program, words);
-              base::write_file_atomic(file, fmt::format("{:.6f}\n", perplexity_of(read_scores(scores))));
+              base::write_file_atomic(file, fmt::format("{:.6f}\n", decoding::perplexity(read_scores(scores))));
               base::remove_quietly(scores);
             }
           }};

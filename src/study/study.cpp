@@ -73,6 +73,10 @@ double number_of(const std::string& text) {
 
 }  // namespace
 
+bool Study::names_model(const std::string& model) const {
+  return models.contains(model) || std::ranges::count(stages, model, &Stage::name) > 0;
+}
+
 OptionList Study::options_of(const Row& row, const Stage& stage) const {
   OptionList all = options;
   OptionList of_row = row.options;

@@ -124,6 +124,8 @@ struct Study {
   evaluation::LineKind scored_lines() const { return evaluation::line_kind(score.metrics.front()); }
   const Stage& last_stage() const { return stages.back(); }
   const Row& row(const std::string& name_of_row) const;
+  /// Whether a stage, or one of `models`, has this name.
+  bool names_model(const std::string& model) const;
   /// Returns: the options of a stage in a row: those of the study, the stage, the row, and the row for the stage, where
   /// each wins over those before. Those that the weights to start from decide are left out: of a stage's start_from, or
   /// of the row's option initial-model, where those of the row stay. total-minutes is the stage's share.

@@ -117,6 +117,26 @@ Lines nearest(const Lines& hypotheses, const Lines& known) {
   return best;
 }
 
+std::vector<decoding::PairScore> read_scores(const std::filesystem::path& file) {
+  std::vector<decoding::PairScore> scores;
+  for (const std::string& line : data::read_lines(file)) {
+    const char *at = line.data(), *const end = at + line.size();
+    bool has_all = true;
+    const auto read = [&](auto& number, bool is_last) {
+      const auto [after, error] = std::from_chars(at, end, number);
+      has_all = has_all && error == std::errc() && (is_last ? after == end : after != end && *after == '\t');
+      at = std::min(after + 1, end);
+    };
+    decoding::PairScore& score = scores.emplace_back();
+    double per_token = 0.0;
+    read(score.log_prob, false);
+    read(per_token, false);
+    read(score.tokens, true);
+    base::check_data(has_all, "{}: line {} is \"{}\", must have three numbers", file.string(), scores.size(), line);
+  }
+  return scores;
+}
+
 std::vector<size_t> best_lines(const std::vector<double>& scores, double share) {
   std::vector<size_t> lines(scores.size());
   std::iota(lines.begin(), lines.end(), size_t{0});

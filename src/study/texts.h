@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "decoding/scorer.h"
+
 namespace dragoman::study {
 
 using Lines = std::vector<std::string>;
@@ -33,6 +35,10 @@ bool goes_in_circles(std::string_view line);
 /// @param hypotheses  in the format of Moses: "line ||| text ||| ...", line from 0
 /// Throws: Error(kBadData) if a line has another form or no known translation.
 Lines nearest(const Lines& hypotheses, const Lines& known);
+
+/// Returns what `dragoman score` has written of each pair: log-probability, the same a token, tokens, with tabs
+/// between. Throws: Error(kBadData), "scores.txt: line 3 is \"-1.5\", must have three numbers".
+std::vector<decoding::PairScore> read_scores(const std::filesystem::path& file);
 
 /// Returns the numbers of the `share` of lines with the highest scores, in the order of the text. Of equal scores the
 /// first lines are kept. NaN counts as lowest.

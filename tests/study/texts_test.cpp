@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace dragoman::study {
 namespace {
@@ -34,6 +37,22 @@ TEST(StudyTexts, WhatIsNoHypothesisIsRefused) {
   EXPECT_THROW(nearest({"no fields"}, {"a"}), base::Error);
   EXPECT_THROW(nearest({"x ||| a ||| b ||| c"}, {"a"}), base::Error);
   EXPECT_THROW(nearest({"1 ||| a ||| b ||| c"}, {"a"}), base::Error);
+}
+
+TEST(StudyTexts, ScoresHaveThreeNumbersALine) {
+  const test_support::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "scores.txt";
+  write_lines(file, {"-3.5\t-1.75\t2", "-inf\t-inf\t1", "0.000000\t0.000000\t0"});
+  const std::vector<decoding::PairScore> scores = read_scores(file);
+  ASSERT_EQ(scores.size(), 3U);
+  EXPECT_EQ(scores[0].log_prob, -3.5);
+  EXPECT_EQ(scores[0].tokens, 2);
+  EXPECT_TRUE(std::isinf(scores[1].log_prob));
+  for (const char* line : {"", "-3.5", "-3.5\t-1.75", "-3.5\t-1.75\t", "-3.5 -1.75 2", "-3.5\t-1.75\t2\t", "x\t1\t2"}) {
+    write_lines(file, {"-3.5\t-1.75\t2", line});
+    const std::string message = test_support::error_of([&] { read_scores(file); });
+    EXPECT_TRUE(message.ends_with("line 2 is \"" + std::string(line) + "\", must have three numbers")) << message;
+  }
 }
 
 TEST(StudyTexts, ConsecutiveLinesAreJoined) {
