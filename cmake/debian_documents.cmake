@@ -13,7 +13,7 @@ set(debian_changelog "dragoman (${CPACK_DRAGOMAN_VERSION}) unstable; urgency=med
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
 
-foreach(pair program=dragoman library=libdragoman0 development=libdragoman-dev)
+foreach(pair program=dragoman library=libdragoman0 development=libdragoman-dev python=python3-dragoman)
   string(REGEX MATCH "^(.+)=(.+)$" parts ${pair})
   set(folder ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${CMAKE_MATCH_1})
   if(NOT EXISTS ${folder})

@@ -1,5 +1,5 @@
-# `cpack -G DEB` makes three Debian packages of the components of cmake/install.cmake; scripts/package.sh calls it and
-# checks them. Needs a build folder that was configured with CMAKE_INSTALL_PREFIX=/usr.
+# `cpack -G DEB` makes Debian packages of the components of cmake/install.cmake and python/CMakeLists.txt;
+# scripts/package.sh calls it and checks them. Needs a build folder that was configured with CMAKE_INSTALL_PREFIX=/usr.
 set(DRAGOMAN_MAINTAINER "The dragoman authors <dragoman@users.noreply.github.com>" CACHE STRING
   "Name and address that Debian packages carry")
 set(CPACK_GENERATOR DEB)
@@ -7,6 +7,9 @@ set(CPACK_PACKAGE_CONTACT "${DRAGOMAN_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Transformer models for translation and text")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL program library development)
+if(DRAGOMAN_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
@@ -42,6 +45,15 @@ if(DRAGOMAN_MPI)
 endif()
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Development files: the header dragoman.h for C, and the static libraries of
 dragoman with their headers for C++20.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-dragoman)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.11), python3 (<< 3.12), python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS dragoman)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/debian/python/postinst"
+  "${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python package trains, translates, generates and embeds with models of
+dragoman, and has its tensors and layers.")
 
 # Debian's documents, compressed pages.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian_documents.cmake)

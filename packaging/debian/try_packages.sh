@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the packages of a folder in a clean Debian 12 that mmdebstrap makes, and uses them there: trains a small model,
-# translates with the program, over HTTP and from C, and removes the packages again.
+# translates with the program, from C and, where that package is there, from Python, asks the server, and removes the packages again.
 #   packaging/debian/try_packages.sh FOLDER
 # The root goes with the script. Mirrors, proxies and certificates are those of this machine. Needs root.
 set -euo pipefail
@@ -37,6 +37,16 @@ gcc -std=c99 -pedantic -Werror -o translate /usr/share/doc/libdragoman-dev/examp
 ./translate model <lines >by_c
 cmp by_program by_c
 
+python=''
+if ls packages/python3-dragoman_*.deb; then
+  python=python3-dragoman
+  apt-get install -q -y --no-install-recommends ./packages/python3-dragoman_*.deb
+  python3 -c 'import dragoman, sys
+for line in dragoman.load("model").translate(sys.stdin.read().splitlines()):
+    print(line)' <lines >by_python
+  cmp by_program by_python
+fi
+
 dragoman serve --model en:de=model --port 3456 2>served &
 server=$!
 for try in $(seq 100); do ! grep -q 'serving at' served || break; sleep 0.1; done
@@ -45,7 +55,7 @@ printf 'GET /v2/health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' >
 grep -q '200 OK' <&3
 kill -TERM $server
 wait $server
-apt-get purge -q -y dragoman libdragoman0 libdragoman-dev
+apt-get purge -q -y dragoman libdragoman0 libdragoman-dev $python
 test ! -e /usr/bin/dragoman
 test -z "$(find / -xdev -name '*dragoman*' -not -path '/root/*' -not -path '/var/*' -not -path '/proc/*')"
 echo "try_packages.sh: installed, used and removed"
