@@ -49,7 +49,7 @@ struct StandIn {
     } else if (words.front() == "score") {
       Lines lines;
       for (size_t i = 0; i < data::read_lines(value_of(words, "--source")).size(); ++i) {
-        lines.push_back("-1\t" + std::to_string(i) + "\t3");
+        lines.push_back(std::to_string(3 * i) + "\t" + std::to_string(i) + "\t3");
       }
       write_lines(value_of(words, "--output"), lines);
     } else if (!output.empty()) {
