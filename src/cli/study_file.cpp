@@ -120,9 +120,7 @@ class StudyReader : private StudyYaml {
     } else if (key == "score") {
       read_score(node);
     } else if (key == "perplexity") {
-      for (const auto& [name, each] : entries(node, {}, key)) {
-        study_.perplexities.emplace_back(name, each.IsNull() ? OptionList() : options(each, score_));
-      }
+      study_.perplexities = named_options(node, key, score_);
     }
   }
 
@@ -284,11 +282,18 @@ class StudyReader : private StudyYaml {
     }
   }
 
-  void read_searches(const YAML::Node& node) {
-    study_.searches.clear();
-    for (const auto& [name, each] : entries(node, {}, "searches")) {
-      study_.searches.emplace_back(name, each.IsNull() ? OptionList() : options(each, translate_));
+  // Options of a command under names; a name may stand alone.
+  std::vector<std::pair<std::string, OptionList>> named_options(const YAML::Node& node, const std::string& key,
+                                                                const CommandOptions& command) const {
+    std::vector<std::pair<std::string, OptionList>> named;
+    for (const auto& [name, each] : entries(node, {}, key)) {
+      named.emplace_back(name, each.IsNull() ? OptionList() : options(each, command));
     }
+    return named;
+  }
+
+  void read_searches(const YAML::Node& node) {
+    study_.searches = named_options(node, "searches", translate_);
     check_usage(!study_.searches.empty(), "{}: searches names none", place(node));
   }
 

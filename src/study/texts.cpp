@@ -122,17 +122,24 @@ std::vector<decoding::PairScore> read_scores(const std::filesystem::path& file) 
   for (const std::string& line : data::read_lines(file)) {
     const char *at = line.data(), *const end = at + line.size();
     bool has_all = true;
-    const auto read = [&](auto& number, bool is_last) {
+    const auto read = [&](auto& number) {
       const auto [after, error] = std::from_chars(at, end, number);
-      has_all = has_all && error == std::errc() && (is_last ? after == end : after != end && *after == '\t');
-      at = std::min(after + 1, end);
+      has_all = has_all && error == std::errc();
+      at = after;
+    };
+    const auto pass_tab = [&] {
+      has_all = has_all && at != end && *at == '\t';
+      at += has_all ? 1 : 0;
     };
     decoding::PairScore& score = scores.emplace_back();
     double per_token = 0.0;
-    read(score.log_prob, false);
-    read(per_token, false);
-    read(score.tokens, true);
-    base::check_data(has_all, "{}: line {} is \"{}\", must have three numbers", file.string(), scores.size(), line);
+    read(score.log_prob);
+    pass_tab();
+    read(per_token);
+    pass_tab();
+    read(score.tokens);
+    base::check_data(has_all && at == end, "{}: line {} is \"{}\", must have three numbers", file.string(),
+                     scores.size(), line);
   }
   return scores;
 }

@@ -12,6 +12,20 @@ namespace dragoman::models {
 using autograd::Variable;
 using tensor::Tensor;
 
+namespace {
+
+// The keys of the row that has the most.
+template <class Rows>
+int64_t longest_of(const Rows& rows) {
+  int64_t longest = 0;
+  for (const auto& row : rows) {
+    longest = std::max<int64_t>(longest, row.position + 1);
+  }
+  return longest;
+}
+
+}  // namespace
+
 Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                      const nn::ForwardContext&) {
   const auto [query, key, value] = attention.project_all(input, state_.positions());  // [R, H * Dh]   [R, Hkv * Dh]
@@ -253,7 +267,7 @@ uint64_t DecoderState::weights_version() const {
 }
 
 RecordedSteps::Version DecoderState::memory_version() const {
-  const int64_t bias_columns = step_bias_.defined() ? step_bias_.dim(1) : 0;
+  const int64_t bias_columns = has_step_bias() ? step_bias_.dim(1) : 0;
   return {weights_version(), tables_.version(), cache_.capacity(), sources_.capacity(), bias_columns};
 }
 
@@ -264,9 +278,6 @@ Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pa
     return DecoderMemory::run(ids, kind, pass);
   }
   fill_tables(ids);
-  if (step_bias_.defined() && step_bias_.dim(1) < longest_history()) {
-    step_bias_ = {};  // what was recorded reads it
-  }
   const auto forward = [&] { return pass(step_token_rows(tables_.ids(), tables_.positions())); };
   const Variable hidden = kind == PassKind::kStep && !sources_.wants_weights()
                               ? recorded_.run(tables_.padded_rows(), memory_version(), forward)
@@ -299,20 +310,16 @@ void DecoderState::keep(size_t layer, const Variable& input, const nn::MultiHead
 // The bias of the latest of as many rows as there may be: a query with n keys takes the last n columns.
 const Tensor& DecoderState::step_bias(const nn::RelativePositions& relative) {
   constexpr int64_t kLeast = 64;
-  const int64_t longest = longest_history();
-  if (!step_bias_.defined() || step_bias_.dim(1) < longest || bias_weights_ != weights_version()) {
-    step_bias_ = relative.of_last_row(std::max(kLeast, 2 * longest));  // [H, positions]
+  if (!has_step_bias()) {
+    step_bias_ = relative.of_last_row(std::max(kLeast, 2 * longest_of(rows_)));  // [H, positions]
     bias_weights_ = weights_version();
   }
   return step_bias_;
 }
 
-int64_t DecoderState::longest_history() const {
-  int64_t longest = 0;
-  for (const Row& row : rows_) {
-    longest = std::max<int64_t>(longest, row.position + 1);
-  }
-  return longest;
+// Whether the bias reaches as far as the rows under way, and is of the present weights.
+bool DecoderState::has_step_bias() const {
+  return step_bias_.defined() && bias_weights_ == weights_version() && step_bias_.dim(1) >= longest_of(rows_);
 }
 
 std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer, const nn::RelativePositions* relative) {

@@ -123,7 +123,7 @@ class DecoderState : public DecoderMemory {
                                     const nn::MultiHeadAttention& attention);
   std::span<const kernels::StepKeys> self_keys(size_t layer, const nn::RelativePositions* relative);
   const tensor::Tensor& step_bias(const nn::RelativePositions& relative);
-  int64_t longest_history() const;
+  bool has_step_bias() const;
 
   DecoderStateShape shape_;
   KeyValueCache cache_;
