@@ -111,7 +111,8 @@ TrainOptions run_options(const std::filesystem::path& folder) {
   });
   options.vocabulary.size = 300;
   options.precision = Precision::kFloat32;
-  options.batch.batch_tokens = 300;
+  options.batch.batch_tokens = 120;
+  options.batch.max_length = 100;
   options.run.workers = 1;
   options.run.validate_every = 4;
   options.run.metric = ValidationMetric::kLoss;

@@ -37,7 +37,7 @@ enum class State { kReady, kAtWarp, kAtBlock, kDone };
 
 // One thread of the block. Its fiber runs the body of one block after another.
 struct Thread {
-  context::fiber fiber, scheduler;
+  context::fiber fiber;     // where the thread stands while it does not run
   void* checked = nullptr;  // the fiber as ThreadSanitizer knows it
   Index index;
   State state = State::kDone;
@@ -60,8 +60,12 @@ struct Block {
   std::unique_ptr<unsigned char[]> shared;
   const std::function<void()>* body = nullptr;
   Thread* running = nullptr;
+  context::fiber scheduler;        // where run_warp stands while a thread runs
+  context::fiber* left = nullptr;  // where the fiber that was left last is kept
   void* checked_scheduler = nullptr;
   unsigned threads = 0;
+  std::vector<Thread*> turns;  // the warp that runs, in its order
+  size_t turn = 0;             // of the thread that runs
   std::vector<std::unique_ptr<Thread>> pool;
   Barrier of_warps[kMostThreads / kLanes], of_block, begin_and_end;
 };
@@ -99,9 +103,36 @@ void acquire(char& side) {
   }
 }
 
-void return_to_scheduler(Thread& self) {
+// Goes to another fiber, and keeps in `self` where to come back to.
+void go(context::fiber& self, context::fiber& to) {
+  block().left = &self;
+  context::fiber before = std::move(to).resume();
+  *block().left = std::move(before);
+}
+
+// The next thread of the warp that can run; null if there is none.
+Thread* next_turn() {
+  Block& b = block();
+  while (b.turn < b.turns.size() && b.turns[b.turn]->state != State::kReady) {
+    ++b.turn;
+  }
+  return b.turn < b.turns.size() ? b.turns[b.turn] : nullptr;
+}
+
+void go_to_thread(context::fiber& self, Thread& thread) {
+  block().running = &thread;
+  switch_to(thread.checked);
+  go(self, thread.fiber);
+}
+
+// Lets the next thread of the warp run, or else run_warp.
+void leave(Thread& self) {
+  if (Thread* const next = next_turn()) {
+    go_to_thread(self.fiber, *next);
+    return;
+  }
   switch_to(block().checked_scheduler);
-  self.scheduler = std::move(self.scheduler).resume();
+  go(self.fiber, block().scheduler);
 }
 
 std::unique_ptr<Thread> make_thread() {
@@ -109,29 +140,23 @@ std::unique_ptr<Thread> make_thread() {
   Thread* const self = thread.get();
   self->checked = __tsan_create_fiber == nullptr ? nullptr : __tsan_create_fiber(0);
   thread->fiber = context::fiber(std::allocator_arg, context::fixedsize_stack(kStackBytes),
-                                 [self](context::fiber&& s) -> context::fiber {
-                                   self->scheduler = std::move(s);
+                                 [self](context::fiber&& before) -> context::fiber {
+                                   *block().left = std::move(before);
                                    for (;;) {
                                      acquire(block().begin_and_end.sides[0]);
                                      (*block().body)();
                                      release(block().begin_and_end.sides[1]);
                                      self->state = State::kDone;
-                                     return_to_scheduler(*self);
+                                     leave(*self);
                                    }
                                  });
   return thread;
 }
 
-void run(Thread& thread) {
-  block().running = &thread;
-  switch_to(thread.checked);
-  thread.fiber = std::move(thread.fiber).resume();
-}
-
 void wait(State state) {
   Thread& self = *block().running;
   self.state = state;
-  return_to_scheduler(self);
+  leave(self);
 }
 
 void wait_at(Barrier& barrier, unsigned& passed, State state) {
@@ -197,12 +222,16 @@ bool end_warp_wide_calls(unsigned first) {
 // Runs the threads of a warp until each waits for the block or is done.
 void run_warp(unsigned first, const std::vector<unsigned>& lanes) {
   Block& b = block();
-  const unsigned last = std::min(first + kLanes, b.threads);
+  b.turns.clear();
+  for (const unsigned lane : lanes) {
+    if (first + lane < b.threads) {
+      b.turns.push_back(b.pool[first + lane].get());
+    }
+  }
   do {
-    for (const unsigned lane : lanes) {
-      if (first + lane < last && b.pool[first + lane]->state == State::kReady) {
-        run(*b.pool[first + lane]);
-      }
+    b.turn = 0;
+    if (Thread* const thread = next_turn()) {
+      go_to_thread(b.scheduler, *thread);
     }
   } while (end_warp_wide_calls(first));
 }
