@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "data/text/text_file.h"
 #include "report/metrics_log.h"
+#include "study/texts.h"
 
 namespace dragoman::study {
 namespace {
@@ -29,6 +32,16 @@ void add_given(const Study& study, const char* side, const std::vector<std::stri
     const auto given = study.texts.find(name);
     words.push_back((given != study.texts.end() ? given->second : study.texts.at(side)).string());
   }
+}
+
+// A run ends with a validation, which would take longer than the updates that are measured.
+constexpr size_t kValidationLines = 16;
+
+std::filesystem::path first_lines(const std::filesystem::path& text, const std::filesystem::path& path) {
+  Lines lines = data::read_lines(text);
+  lines.resize(std::min(lines.size(), kValidationLines));
+  write_lines(path, lines);
+  return path;
 }
 
 double seconds_of_update(const std::vector<report::TrainRow>& rows) {
@@ -75,15 +88,18 @@ double measure_update(const Study& study, const Row& row, const Stage& stage, co
   add_given(study, "source", stage.source, words);
   add_given(study, "target", stage.target, words);
   add_given(study, "text", stage.text, words);
+  std::vector<std::filesystem::path> cut;
   for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
     if (study.texts.contains(name)) {
-      words.push_back(fmt::format("--{}={}", name, study.texts.at(name).string()));
+      cut.push_back(first_lines(study.texts.at(name), fmt::format("{}.{}", scratch.string(), name)));
+      words.push_back(fmt::format("--{}={}", name, cut.back().string()));
     }
   }
   const int status = program(words, {});
   const double result = status == 0 ? seconds_of_update(report::read_metrics(scratch / report::kMetricsName).train)
                                     : std::numeric_limits<double>::quiet_NaN();
   base::remove_quietly(scratch);
+  std::ranges::for_each(cut, base::remove_quietly);
   return result;
 }
 

@@ -32,7 +32,8 @@ struct Forecast {
 Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured);
 
 /// Trains a stage of a row for some seconds in a scratch folder, which is removed again. Returns: seconds of an update,
-/// or NaN if the training failed. Texts of earlier stages are replaced by the given ones.
+/// or NaN if the training failed. Texts of earlier stages are replaced by the given ones; of the validation texts only
+/// the first lines are read.
 double measure_update(const Study& study, const Row& row, const Stage& stage, const std::filesystem::path& scratch,
                       double seconds, const Program& program);
 

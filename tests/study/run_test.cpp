@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/text/text_file.h"
+#include "study/forecast.h"
 #include "support/temporary_folder.h"
 
 namespace dragoman::study {
@@ -204,6 +205,25 @@ TEST_F(StudyRun, ASearchMayUseTheModelOfAStage) {
   ASSERT_EQ(run(program), 0);
   EXPECT_EQ(value_of(program.calls.back(), "--reverse-model"), in_cell("both").string());
   EXPECT_EQ(program.count("tune"), 1U);
+}
+
+TEST_F(StudyRun, AMeasurementValidatesOnAFewLines) {
+  const fs::path text = folder_.path() / "valid.en", scratch = folder_.path() / "scratch";
+  write_lines(text, Lines(3000, "A dog runs ."));
+  study_.texts["valid-source"] = study_.texts["valid-target"] = text;
+  size_t lines = 0;
+  const Program program = [&](const Words& words, const fs::path&) {
+    fs::create_directories(scratch);
+    write_lines(scratch / "metrics.jsonl", {R"({"kind":"train","step":1,"epoch":0.1,"loss":5,"seconds":3})",
+                                            R"({"kind":"train","step":3,"epoch":0.3,"loss":4,"seconds":7})"});
+    lines = data::read_lines(value_of(words, "--valid-source")).size();
+    EXPECT_EQ(data::read_lines(value_of(words, "--valid-target")).size(), lines);
+    return 0;
+  };
+  EXPECT_EQ(measure_update(study_, study_.rows[0], study_.stages[0], scratch, 5.0, program), 2.0);
+  EXPECT_GT(lines, 0U);
+  EXPECT_LE(lines, 100U);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 3) << "the texts of the study alone are left";
 }
 
 TEST_F(StudyRun, NamesThatNoStageMakesAreRefused) {
