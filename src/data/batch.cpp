@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -94,6 +95,14 @@ std::vector<PairSize> sizes_of(const Batch& batch) {
 }
 
 }  // namespace
+
+bool have_one_form(const Batch& left, const Batch& right) {
+  const auto form = [](const Batch& batch) {
+    return std::tie(batch.source_offsets, batch.target_offsets, batch.second_begins, batch.text_begins,
+                    batch.first_sentence, batch.first_source_row, batch.first_target_row);
+  };
+  return form(left) == form(right) && left.chosen.size() == right.chosen.size();
+}
 
 void append(Batch& batch, const SentencePair& pair) {
   batch.source.insert(batch.source.end(), pair.source.begin(), pair.source.end());

@@ -85,6 +85,10 @@ struct BatchShare {
   int32_t target_tokens = 0;
 };
 
+/// Returns: whether two batches differ in their ids alone: in source,
+/// target_input, target_output and chosen.
+[[nodiscard]] bool have_one_form(const Batch& left, const Batch& right);
+
 /// Appends a pair to a batch.
 void append(Batch& batch, const SentencePair& pair);
 

@@ -17,6 +17,9 @@ struct Dropout {
   uint32_t step = 0;      ///< training step
   uint32_t site = 0;      ///< number of the place in the model
   int64_t first_row = 0;  ///< number of row 0 in the whole batch, for parts of a batch
+  /// Null, or one element in the memory of a device, whose kernels read the low 31 bits of the step there: what was
+  /// recorded (Backend::record) runs again in later steps. The highest bit is that of `step`. Not for the host.
+  const uint32_t* step_on_device = nullptr;
 };
 
 /// Throws: Error unless the probability is in [0, 1): "dropout: probability is 1.5, must be in [0, 1)". `op` starts the

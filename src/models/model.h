@@ -42,6 +42,9 @@ class Model {
   virtual std::vector<std::string> cross_attention_paths() const { return {}; }
   /// Whether training needs sums over the replicas in each pass (nn::BatchStatistics).
   virtual bool has_batch_norms() const { return false; }
+  /// Whether `forward` in training, and its backward, copy nothing from the host to a device but what they derive of
+  /// the tensors of their input. Then a pass can be recorded (kernels::Backend::record).
+  virtual bool can_be_recorded() const { return false; }
 
   nn::ParameterSet& parameters() { return parameters_; }
   const nn::ParameterSet& parameters() const { return parameters_; }

@@ -72,10 +72,11 @@ struct ForwardContext {
   /// them. Both show what batch norms without running statistics, and without a mask of the padding, would compute.
   bool batch_moments = false;
   int64_t zero_rows = 0;
+  const uint32_t* step_on_device = nullptr;  ///< kernels::Dropout::step_on_device, of `step`
 
   /// Returns: the dropout of one site; its probability is 0 unless `training`.
   [[nodiscard]] kernels::Dropout dropout(float probability, uint32_t site) const {
-    return {training ? probability : 0.0F, seed, step | (pass << 31U), site, first_row};
+    return {training ? probability : 0.0F, seed, step | (pass << 31U), site, first_row, step_on_device};
   }
 
   /// Returns: this context for layers whose rows are `rows`.

@@ -221,6 +221,15 @@ void ParameterSet::allocate_packing(kernels::Precision precision) {
   set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kTraining));
 }
 
+void ParameterSet::round_values() {
+  for (const ParameterHandle& parameter : parameters_) {
+    if (parameter->rounding != nullptr) {
+      static_cast<void>(parameter->rounding->part(parameter->offset, parameter->shape));  // rounds all of them
+      return;
+    }
+  }
+}
+
 void ParameterSet::share_packing(const ParameterSet& other) {
   base::check_argument(other.values_ == values_, "parameters: packed copies of other values cannot be shared");
   set_packing(other.packing_);

@@ -106,6 +106,9 @@ class ParameterSet {
   /// require current copies: call packing()->pack after each change of the values.
   /// Throws: Error, "parameters: float64 weights cannot be packed".
   void allocate_packing(kernels::Precision precision);
+  /// Rounds the values for products now, if such products round them and they have changed. Otherwise the next product
+  /// does.
+  void round_values();
   /// Uses the packed copies of a set whose values are shared.
   void share_packing(const ParameterSet& other);
   /// Returns: the packed copies; null if there are none.

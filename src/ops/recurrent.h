@@ -10,10 +10,10 @@ namespace dragoman::ops {
 /// What a recurrent layer computes beside its result, without gradients: for pictures.
 struct LayerValues {
   CellValues cells;
-  Tensor fed;      ///< [N, F], what is fed to the cells; undefined if nothing is
-  Tensor query;    ///< [N, A], what scores the keys of the source; undefined without attention
-  Tensor context;  ///< [N, C]; undefined without attention
-  Tensor sums;     ///< [N, F], [c_t, s_t] Wc + b; input feeding alone
+  Tensor fed = {};      ///< [N, F], what is fed to the cells; undefined if nothing is
+  Tensor query = {};    ///< [N, A], what scores the keys of the source; undefined without attention
+  Tensor context = {};  ///< [N, C]; undefined without attention
+  Tensor sums = {};     ///< [N, F], [c_t, s_t] Wc + b; input feeding alone
 };
 
 /// What else a call gives, each null or overwritten.

@@ -24,6 +24,7 @@ struct Tensor::Storage {
     const char* first;
     int64_t size;
     std::shared_ptr<const void> result;
+    Refresh refresh;  // empty: it cannot be
   };
   std::shared_ptr<Allocator> allocator;
   void* memory;
@@ -245,7 +246,8 @@ void Tensor::set_constant() {
 }
 
 std::shared_ptr<const void> Tensor::derived_as(std::type_index type,
-                                               const std::function<std::shared_ptr<const void>()>& make) const {
+                                               const std::function<std::shared_ptr<const void>()>& make,
+                                               const Refresh& refresh) const {
   if (storage_->derived == nullptr) {
     return make();
   }
@@ -254,8 +256,27 @@ std::shared_ptr<const void> Tensor::derived_as(std::type_index type,
   const auto found = std::ranges::find_if(results, [&](const Storage::Derived& each) {
     return each.type == type && each.first == first_ && each.size == size();
   });
-  return found != results.end() ? found->result : results.emplace_back(type, first_, size(), make()).result;
+  return found != results.end() ? found->result : results.emplace_back(type, first_, size(), make(), refresh).result;
 }
+
+template <typename T>
+void Tensor::refill(std::span<const T> values) {
+  base::check_argument(static_cast<int64_t>(values.size()) == size(), "tensor: refill of {} elements with {}", size(),
+                       values.size());
+  base::check_argument(storage_->derived != nullptr, "tensor: refill of a tensor that is not constant");
+  auto& [mutex, results] = *storage_->derived;
+  const std::lock_guard lock(mutex);
+  for (const Storage::Derived& each : results) {
+    base::check_argument(each.refresh && each.first == first_ && each.size == size(),
+                         "tensor: what was derived of it cannot be refilled");
+  }
+  std::ranges::copy(values, span<T>().begin());
+  for (const Storage::Derived& each : results) {
+    each.refresh(*this, each.result.get());
+  }
+}
+
+template void Tensor::refill<int32_t>(std::span<const int32_t>);
 
 Tensor Tensor::clone() const {
   Tensor copy = empty(shape_, dtype_);

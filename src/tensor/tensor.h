@@ -108,16 +108,27 @@ class Tensor {
   /// Returns: what `make` makes of the elements, such as a copy on a device. The result for a constant tensor is kept
   /// beside its memory, and later calls for the same elements and the same T return it.
   /// Threads: any.
+  /// @param refresh  makes the result that of other elements, where it stays; see refill
   template <typename T>
-  std::shared_ptr<const T> derived(const std::function<std::shared_ptr<const T>()>& make) const {
-    return std::static_pointer_cast<const T>(derived_as(typeid(T), make));
+  std::shared_ptr<const T> derived(const std::function<std::shared_ptr<const T>()>& make,
+                                   void (*refresh)(const Tensor& now, const T& result) = nullptr) const {
+    const auto again = [refresh](const Tensor& now, const void* result) {
+      refresh(now, *static_cast<const T*>(result));
+    };
+    return std::static_pointer_cast<const T>(derived_as(typeid(T), make, refresh == nullptr ? Refresh() : again));
   }
+  /// Overwrites all elements of a constant tensor, and what was derived of them, where it stays.
+  /// Requires: as many values as elements; nobody reads meanwhile; in host memory. Threads: one.
+  /// Throws: Error, "tensor: what was derived of it cannot be refilled".
+  template <typename T>
+  void refill(std::span<const T> values);
 
  private:
   struct Storage;
+  using Refresh = std::function<void(const Tensor& now, const void* result)>;
 
-  std::shared_ptr<const void> derived_as(std::type_index type,
-                                         const std::function<std::shared_ptr<const void>()>& make) const;
+  std::shared_ptr<const void> derived_as(std::type_index type, const std::function<std::shared_ptr<const void>()>& make,
+                                         const Refresh& refresh) const;
 
   void check_access(DType asked) const {
     if (asked != dtype_ || !device_.is_host()) [[unlikely]] {

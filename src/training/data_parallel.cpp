@@ -120,6 +120,7 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
       objective_(std::move(objective)),
       clip_norm_(adam.clip_norm),
       precision_(options.precision),
+      records_(options.records),
       messages_(connect_devices(processes, model.parameters().values(), options.workers)),
       owned_(owned_parts(messages_.get(), processes, adam, model.parameters())),
       optimizer_(adam, model.parameters(), options.workers, owned_),
@@ -281,6 +282,7 @@ void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shard
   PassSeconds seconds;
   for (const data::Batch& shard : shards) {
     const bool last = &shard == &shards.back() && !queues_updates();
+    context.records = records_ && queues_updates() && &shard == &shards.front();
     const auto on_final = [&](const autograd::Variable& parameter) { worker.gradients->parameter_final(parameter); };
     Replica::Sums sums =
         worker.replica->forward_backward(shard, context, seconds, last ? on_final : autograd::Tape::FinalHook());
@@ -373,6 +375,10 @@ LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {
     }
   });
   return sum_over_all();
+}
+
+int64_t DataParallel::replayed_passes() const {
+  return workers_.front()->replica->replayed();
 }
 
 tensor::ArenaCounters DataParallel::arena_counters(int rank) const {

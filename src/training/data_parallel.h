@@ -17,6 +17,7 @@ namespace dragoman::training {
 struct ProcessOptions {
   int workers = 1;                                              ///< threads of this process
   kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with weights and of their gradients
+  bool records = true;  ///< whether passes of one form after another run as they were recorded, on a GPU that is alone
 };
 
 /// Where the first worker spent an update, in seconds.
@@ -96,6 +97,8 @@ class DataParallel {
   void set_applied_updates(int64_t updates) { applied_updates_ = updates; }
   /// Tests read it to show that warm steps ask the system for nothing.
   tensor::ArenaCounters arena_counters(int rank) const;
+  /// The same for passes that ran as they were recorded.
+  int64_t replayed_passes() const;
 
  private:
   struct Worker;
@@ -116,6 +119,7 @@ class DataParallel {
   std::unique_ptr<const Objective> objective_;
   double clip_norm_;
   kernels::Precision precision_;
+  bool records_;
   std::unique_ptr<kernels::DeviceMessages> messages_;  // between processes; null from the end of the constructor on
   std::vector<distributed::Part> owned_;               // of the weights, if processes share the updates; else empty
   Optimizer optimizer_;

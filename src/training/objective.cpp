@@ -29,8 +29,34 @@ struct Rows {
               models::make_token_rows(batch.target_input, batch.target_offsets, batch.first_target_row)},
         expected(tensor::host_tensor(batch.target_output)) {}
 
+  void refill(const data::Batch& batch) {
+    input.source.ids.refill<int32_t>(batch.source);
+    input.target.ids.refill<int32_t>(batch.target_input);
+    expected.refill<int32_t>(batch.target_output);
+    if (!batch.chosen.empty()) {
+      input.source.chosen.refill<int32_t>(
+          models::rows_of_all(batch.chosen, batch.target_offsets, batch.source_offsets));
+    }
+  }
+
   models::ModelInput input;
   tensor::Tensor expected;  // [Nt] int32
+};
+
+// Of an objective whose `pass` reads nothing but these rows.
+template <typename Loss>
+class RowsAgain : public RepeatedPass {
+ public:
+  RowsAgain(const Loss& loss, const data::Batch& batch) : loss_(loss), rows_(batch) {}
+
+  void refill(const data::Batch& shard) override { rows_.refill(shard); }
+  Pass run(const models::Model& model, const nn::ForwardContext& context, double scale) const override {
+    return loss_.pass(model, rows_, context, scale);
+  }
+
+ private:
+  const Loss& loss_;
+  Rows rows_;
 };
 
 class CrossEntropy : public Objective {
@@ -39,23 +65,24 @@ class CrossEntropy : public Objective {
 
   Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
              double scale) const override {
-    return pass(model, Rows(shard), context, {label_smoothing_, scale});
+    return pass(model, Rows(shard), context, scale);
+  }
+  std::unique_ptr<RepeatedPass> repeated(const data::Batch& shard) const override {
+    return std::make_unique<RowsAgain<CrossEntropy>>(*this, shard);
   }
   LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
-    Pass result = pass(model, Rows(batch), {}, {label_smoothing_, 1.0});
+    Pass result = pass(model, Rows(batch), {}, 1.0);
     return result.sums += result.pending.wait();
   }
 
- private:
-  static Pass pass(const models::Model& model, const Rows& rows, const nn::ForwardContext& context,
-                   const kernels::LossOptions& options) {
+  Pass pass(const models::Model& model, const Rows& rows, const nn::ForwardContext& context, double scale) const {
+    const kernels::LossOptions options{label_smoothing_, scale};
     const Variable hidden = model.forward(rows.input, context);  // [Nt, D]
     const models::OutputLayer output = model.output();
     const ops::LossResult result =
         ops::linear_cross_entropy(hidden, output.weight, output.bias, rows.expected, options);
     const int64_t tokens = rows.expected.dim(0);
     if (result.pending.defined()) {
-      const double scale = options.gradient_scale;
       return {{.tokens = tokens}, result.loss, {result.pending, [scale](std::span<const double> numbers) {
                                                   kernels::TokenLosses sums;
                                                   sums.take(numbers);
@@ -64,9 +91,10 @@ class CrossEntropy : public Objective {
                                                   return LossSums{rounded / scale, sums.nll, 0, sums.correct};
                                                 }}};
     }
-    return {{result.loss.value().item() / options.gradient_scale, result.nll, tokens, result.correct}, result.loss};
+    return {{result.loss.value().item() / scale, result.nll, tokens, result.correct}, result.loss};
   }
 
+ private:
   float label_smoothing_;
 };
 
@@ -82,7 +110,16 @@ class TwoPasses : public Objective {
 
   Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
              double scale) const override {
-    const Rows rows(shard);
+    return pass(model, Rows(shard), context, scale);
+  }
+  std::unique_ptr<RepeatedPass> repeated(const data::Batch& shard) const override {
+    return std::make_unique<RowsAgain<TwoPasses>>(*this, shard);
+  }
+  LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
+    return one_pass_.evaluate(model, batch);
+  }
+
+  Pass pass(const models::Model& model, const Rows& rows, const nn::ForwardContext& context, double scale) const {
     nn::ForwardContext again = context;
     again.pass = 1;
     again.word_cut = word_cut_;
@@ -100,9 +137,6 @@ class TwoPasses : public Objective {
                           return sums_of(sums, 0);
                         }};
     return {sums_of(result, rows.expected.dim(0)), result.loss, std::move(pending)};
-  }
-  LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
-    return one_pass_.evaluate(model, batch);
   }
 
  private:

@@ -27,6 +27,16 @@ struct Pass {
   PendingSums pending{};  ///< further sums
 };
 
+/// A pass over one shard after another, of one form. Its tensors stay where they are.
+class RepeatedPass {
+ public:
+  virtual ~RepeatedPass() = default;
+  /// Takes the ids of another shard. Requires: data::have_one_form(it, the shard before).
+  virtual void refill(const data::Batch& shard) = 0;
+  /// Returns: what Objective::train returns.
+  virtual Pass run(const models::Model& model, const nn::ForwardContext& context, double scale) const = 0;
+};
+
 /// What training makes small: the loss of a model over a batch. Every replica has the same objective.
 /// Threads: any number.
 class Objective {
@@ -37,6 +47,8 @@ class Objective {
   /// Requires: the shard is not empty.
   virtual Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
                      double scale) const = 0;
+  /// Returns: passes that read this shard first; null if this objective has none.
+  virtual std::unique_ptr<RepeatedPass> repeated(const data::Batch& /*shard*/) const { return nullptr; }
   /// Returns the sums without dropout. Requires: nothing is recorded (autograd::NoGrad).
   virtual LossSums evaluate(const models::Model& model, const data::Batch& batch) const = 0;
 };

@@ -5,17 +5,9 @@
 #include "data/batch.h"
 #include "models/model.h"
 #include "training/objective.h"
+#include "training/recorded_pass.h"
 
 namespace dragoman::training {
-
-/// What the passes of one update share.
-struct UpdateContext {
-  uint64_t seed = 0;
-  int64_t step = 0;
-  int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
-  nn::Recompute recompute = nn::Recompute::kNone;
-  nn::BatchStatistics* statistics = nullptr;  ///< of the replica, if the model has batch norms
-};
 
 /// The seconds that a pass took. The output layer and the loss compute their gradient in the forward.
 struct PassSeconds {
@@ -45,10 +37,17 @@ class Replica {
   /// Returns the loss without gradients and without dropout.
   LossSums evaluate(const data::Batch& batch) const;
   nn::ParameterSet& parameters() { return model_->parameters(); }
+  /// Returns: the number of passes that ran as they were recorded. Tests read it.
+  int64_t replayed() const { return recorded_.replayed(); }
 
  private:
+  // Forward and backward of a shard, or of `again` if it is not null.
+  Pass compute(const data::Batch& shard, const UpdateContext& update, const RepeatedPass* again,
+               const uint32_t* step_on_device, PassSeconds& seconds, const autograd::Tape::FinalHook& on_final);
+
   std::unique_ptr<models::Model> model_;
   const Objective& objective_;
+  RecordedPass recorded_;
 };
 
 }  // namespace dragoman::training

@@ -45,20 +45,22 @@ std::vector<int32_t> random_ids(base::Random& random, size_t count, int32_t limi
   return ids;
 }
 
-data::SentencePair random_pair(base::Random& random, Text text) {
-  data::SentencePair pair{0, random_ids(random, 2 + random.below(12)), {}};
+/// @param lengths  gives the lengths
+data::SentencePair random_pair(base::Random& random, base::Random& lengths, Text text) {
+  data::SentencePair pair{0, random_ids(random, 2 + lengths.below(12)), {}};
   switch (text) {
     case Text::kPairs:
-      pair.target = random_ids(random, 1 + random.below(12));
+      pair.target = random_ids(random, 1 + lengths.below(12));
       break;
     case Text::kRunning:
       pair.source.clear();
-      pair.target = random_ids(random, 3 + random.below(20));
+      pair.target = random_ids(random, 3 + lengths.below(20));
       break;
     case Text::kChosen:  // two rows are predicted
       pair.target = random_ids(random, 1);
       pair.after_target = 7;
-      pair.chosen = {0, static_cast<int32_t>(pair.source.size()) - 1};
+      pair.chosen = {static_cast<int32_t>(random.below(pair.source.size())),
+                     static_cast<int32_t>(pair.source.size()) - 1};
       break;
     case Text::kLabels:
       pair.after_target = static_cast<int32_t>(random.below(3));
@@ -80,30 +82,43 @@ struct Trained {
 
 class Updates {
  public:
-  Updates(const Member& member, Precision precision) : member_(member), model_(models::make_model(member.config)) {
+  Updates(const Member& member, Precision precision, const ObjectiveOptions& options = {}, bool records = true)
+      : member_(member), model_(models::make_model(member.config)) {
     model_->parameters().allocate();
     model_->parameters().initialize(3);
-    replicas_.emplace(*model_, objective(), AdamOptions{.clip_norm = 1.0}, alone_, ProcessOptions{1, precision});
+    replicas_.emplace(*model_, objective(options), AdamOptions{.clip_norm = 1.0}, alone_,
+                      ProcessOptions{1, precision, records});
   }
 
   UpdateResult update() {
-    ++step_;
-    base::Random random(static_cast<uint64_t>(step_));
-    data::Batch batch;
-    for (int sentence = 0; sentence < 5; ++sentence) {
-      data::append(batch, random_pair(random, member_.text));
-    }
+    const data::Batch batch = next_batch(static_cast<uint64_t>(step_ + 1), 5);
     return replicas_->update({&batch, 1}, step_, 1e-3, 7);
   }
+  /// Updates whose batches of one form have the lengths that `form` draws.
+  UpdateResult update_of_form(uint64_t form, int sentences) {
+    const data::Batch batch = next_batch(form, sentences);
+    return replicas_->update({&batch, 1}, step_, 1e-3, 7);
+  }
+  int64_t replayed() const { return replicas_->replayed_passes(); }
 
   std::vector<float> weights() const { return model_->parameters().values().to_vector<float>(); }
 
  private:
-  std::unique_ptr<Objective> objective() const {
+  data::Batch next_batch(uint64_t form, int sentences) {
+    ++step_;
+    base::Random random(static_cast<uint64_t>(step_)), lengths(form);
+    data::Batch batch;
+    for (int sentence = 0; sentence < sentences; ++sentence) {
+      data::append(batch, random_pair(random, lengths, member_.text));
+    }
+    return batch;
+  }
+
+  std::unique_ptr<Objective> objective(const ObjectiveOptions& options) const {
     if (member_.text == Text::kGroups) {
       return contrastive_objective(WholeTextOptions{});
     }
-    return next_word_objective(ObjectiveOptions{});
+    return next_word_objective(options);
   }
 
   const Member& member_;
@@ -265,6 +280,43 @@ TEST_P(CudaFamily, WarmUpdatesWaitOnce) {
       run.update();
       EXPECT_EQ(kernels::cuda::waits_for_device() - before, member.waits) << kernels::name_of(precision);
     }
+  }
+}
+
+std::vector<Member> recorded_members() {
+  std::vector<Member> members = family();
+  std::erase_if(members, [](const Member& member) { return !models::make_model(member.config)->can_be_recorded(); });
+  return members;
+}
+
+class CudaRecordedUpdates : public CudaFamily {};
+INSTANTIATE_TEST_SUITE_P(Members, CudaRecordedUpdates, testing::ValuesIn(recorded_members()),
+                         [](const auto& member) { return member.param.name; });
+
+// Updates of one form, another between them, and two of the first again.
+Trained train_in_forms(const Member& member, const ObjectiveOptions& options, bool records) {
+  Updates run(member, Precision::kBFloat16, options, records);
+  Trained trained;
+  for (const uint64_t form : {1, 1, 1, 2, 1, 1}) {
+    const uint64_t before = kernels::cuda::waits_for_device();
+    trained.losses.push_back(run.update_of_form(form, 3).sums.loss_per_token());
+    EXPECT_TRUE(trained.losses.size() == 1 || kernels::cuda::waits_for_device() - before == 1);
+  }
+  trained.weights = run.weights();
+  EXPECT_EQ(run.replayed(), records ? 3 : 0) << "all but the first two, and the one of the other form";
+  return trained;
+}
+
+TEST_P(CudaRecordedUpdates, HaveTheBitsOfOthers) {
+  const Member& member = GetParam();
+  const OnCuda device;
+  const bool is_transformer = std::string_view(member.name) == "Transformer";
+  for (const double rdrop : is_transformer ? std::vector<double>{0.0, 5.0} : std::vector<double>{0.0}) {
+    ObjectiveOptions options;
+    options.rdrop = rdrop;
+    const Trained expected = train_in_forms(member, options, false), seen = train_in_forms(member, options, true);
+    EXPECT_EQ(seen.losses, expected.losses);
+    EXPECT_EQ(seen.weights, expected.weights);
   }
 }
 

@@ -28,6 +28,17 @@ std::vector<SentencePair> random_pairs(size_t count, uint64_t longest, base::Ran
   return pairs;
 }
 
+TEST(Batch, BatchesOfOneFormDifferInIdsAlone) {
+  Batch left, right, longer;
+  append(left, {7, {10, 11, kEosId}, {20, 21}});
+  append(right, {8, {12, 13, kEosId}, {22, 23}});
+  append(longer, {8, {12, 13, kEosId}, {22, 23, 24}});
+  EXPECT_TRUE(have_one_form(left, right));
+  EXPECT_FALSE(have_one_form(left, longer));
+  right.first_target_row = 3;
+  EXPECT_FALSE(have_one_form(left, right));
+}
+
 // The pair at place `b` of the batch, read back; checks the bos and eos around the target.
 SentencePair pair_of(const Batch& batch, int32_t b) {
   const auto rows = [b](const std::vector<int32_t>& ids, const std::vector<int32_t>& offsets) {

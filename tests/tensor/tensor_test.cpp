@@ -89,6 +89,29 @@ TEST(Tensor, KeepsWhatIsDerivedFromAConstant) {
   EXPECT_TRUE(kept.expired());
 }
 
+TEST(Tensor, ARefillReachesWhatIsDerived) {
+  Tensor tensor = Tensor::from<int32_t>({1, 2, 3}, {3});
+  const std::vector<int32_t> later = {4, 5, 6};
+  EXPECT_THROW(tensor.refill<int32_t>(later), base::Error) << "it is not constant";
+  tensor.set_constant();
+  struct First {
+    mutable int32_t value;
+  };
+  const auto first_of = [](const Tensor& of) {
+    return of.derived<First>([&] { return std::make_shared<First>(of.span<int32_t>()[0]); },
+                             [](const Tensor& now, const First& kept) { kept.value = now.span<int32_t>()[0]; });
+  };
+  const std::shared_ptr<const First> first = first_of(tensor);
+  tensor.refill<int32_t>(later);
+  EXPECT_EQ(tensor.to_vector<int32_t>(), later);
+  EXPECT_EQ(first->value, 4);
+  EXPECT_EQ(first_of(tensor), first);
+  EXPECT_THROW(tensor.refill<int32_t>(std::vector<int32_t>{1, 2}), base::Error);
+  const auto kept = tensor.derived<double>([] { return std::make_shared<double>(0.5); });
+  EXPECT_THROW(tensor.refill<int32_t>(std::vector<int32_t>{7, 8, 9}), base::Error) << "something cannot follow";
+  EXPECT_EQ(tensor.to_vector<int32_t>(), later);
+}
+
 TEST(Tensor, MemoryComesFromTheInnermostArena) {
   auto arena = std::make_shared<Arena>();
   Tensor tensor;

@@ -37,7 +37,8 @@ Curve curve_of(Activation activation) {
 
 // Rows of a batch sorted by the table row that they are added to: a counting sort, which keeps their order.
 struct SortedRows {
-  std::vector<int32_t> ids, starts, rows;
+  std::vector<int32_t> ids, starts, rows;  // `ids` may end with some that have no rows
+  size_t count = 0;                        // of the ids that have rows
 
   SortedRows(std::span<const int32_t> of_rows, int64_t table_rows) : rows(of_rows.size()) {
     std::vector<int32_t> ends(static_cast<size_t>(table_rows) + 1);
@@ -51,7 +52,9 @@ struct SortedRows {
       }
       ends[id + 1] += ends[id];
     }
-    starts.push_back(static_cast<int32_t>(of_rows.size()));
+    count = ids.size();
+    ids.resize(std::min(of_rows.size(), static_cast<size_t>(table_rows)));
+    starts.resize(ids.size() + 1, static_cast<int32_t>(of_rows.size()));
     for (size_t row = 0; row < of_rows.size(); ++row) {
       rows[static_cast<size_t>(ends[static_cast<size_t>(of_rows[row])]++)] = static_cast<int32_t>(row);
     }
@@ -60,14 +63,26 @@ struct SortedRows {
 
 // The same in the memory of the device.
 struct SortedOnDevice {
-  explicit SortedOnDevice(const SortedRows& sorted)
+  SortedOnDevice(const SortedRows& sorted, int64_t of_table)
       : ids(std::span<const int32_t>(sorted.ids)),
         starts(std::span<const int32_t>(sorted.starts)),
         rows(std::span<const int32_t>(sorted.rows)),
-        count(static_cast<int64_t>(sorted.ids.size())) {}
+        count(static_cast<int64_t>(sorted.count)),
+        most(static_cast<int64_t>(sorted.ids.size())),
+        table_rows(of_table) {}
+
+  static void refill(const Tensor& ids_now, const SortedOnDevice& kept) {
+    const SortedRows sorted(ids_now.span<int32_t>(), kept.table_rows);
+    kept.ids.write(sorted.ids);
+    kept.starts.write(sorted.starts);
+    kept.rows.write(sorted.rows);
+    kept.count = static_cast<int64_t>(sorted.count);
+  }
 
   DeviceArray<int32_t> ids, starts, rows;
-  int64_t count;
+  mutable int64_t count;  // of the ids that have rows
+  int64_t most;           // of other ids as well
+  int64_t table_rows;
 };
 
 Norm norm_of(const LayerNormForward& norm) {
@@ -219,11 +234,16 @@ void CudaBackend::gather_rows(const Tensor& table, const Tensor& ids, float scal
 }
 
 void CudaBackend::scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale, Tensor& table_sum) const {
-  const auto sorted = ids.derived<SortedOnDevice>([&] {
-    return std::make_shared<SortedOnDevice>(SortedRows(tensor::HostView<int32_t>(ids).span(), table_sum.dim(0)));
-  });
-  scatter_rows(matrix_of<float>(rows), {sorted->ids.data(), sorted->starts.data(), sorted->rows.data(), sorted->count},
-               scale, matrix_of<float>(table_sum), table_sum.dim(1));
+  const int64_t table_rows = table_sum.dim(0);
+  const auto sorted = ids.derived<SortedOnDevice>(
+      [&] {
+        const SortedRows on_host(tensor::HostView<int32_t>(ids).span(), table_rows);
+        return std::make_shared<SortedOnDevice>(on_host, table_rows);
+      },
+      &SortedOnDevice::refill);
+  const int64_t count = is_recording() ? sorted->most : sorted->count;
+  scatter_rows(matrix_of<float>(rows), {sorted->ids.data(), sorted->starts.data(), sorted->rows.data(), count}, scale,
+               matrix_of<float>(table_sum), table_sum.dim(1));
 }
 
 void CudaBackend::rows_accumulate(const Tensor& from, Tensor& to) const {

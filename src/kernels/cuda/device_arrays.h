@@ -19,14 +19,14 @@ class DeviceArray {
  public:
   explicit DeviceArray(int64_t count)
       : from_(scratch_memory()), memory_(from_.allocate(static_cast<size_t>(count) * sizeof(T))) {}
-  explicit DeviceArray(std::span<const T> values) : DeviceArray(static_cast<int64_t>(values.size())) {
-    copy_in(values.data(), values.size_bytes(), memory_);
-  }
+  explicit DeviceArray(std::span<const T> values) : DeviceArray(static_cast<int64_t>(values.size())) { write(values); }
   ~DeviceArray() { from_.release(memory_); }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   T* data() const { return static_cast<T*>(memory_); }
+  /// Overwrites the first elements.
+  void write(std::span<const T> values) const { copy_in(values.data(), values.size_bytes(), memory_); }
   /// Overwrites `values` with the first elements, after all that was queued has run.
   void read(std::span<T> values) const { copy_out(memory_, values.size_bytes(), values.data()); }
 
@@ -42,7 +42,9 @@ class OnDevice {
  public:
   explicit OnDevice(const Tensor& tensor) {
     if (tensor.device().is_host()) {
-      copy_ = tensor.derived<DeviceArray<T>>([&] { return std::make_shared<DeviceArray<T>>(tensor.span<T>()); });
+      copy_ = tensor.derived<DeviceArray<T>>(
+          [&] { return std::make_shared<DeviceArray<T>>(tensor.span<T>()); },
+          [](const Tensor& now, const DeviceArray<T>& copy) { copy.write(now.span<T>()); });
     }
     data_ = copy_ != nullptr ? copy_->data() : static_cast<const T*>(tensor.device_data());
   }
@@ -75,13 +77,15 @@ inline Mask mask_of(const Dropout& dropout) {
   if (dropout.probability == 0.0F) {
     return {};
   }
+  constexpr uint32_t kPass = 0x80000000U;  // the part of a step that a device is not told of
   return {dropout_threshold(dropout),
           static_cast<float>(dropout_scale(dropout)),
           static_cast<uint32_t>(dropout.seed),
           static_cast<uint32_t>(dropout.seed >> 32U),
-          dropout.step,
+          dropout.step_on_device == nullptr ? dropout.step : dropout.step & kPass,
           dropout.site,
-          static_cast<uint32_t>(dropout.first_row)};
+          static_cast<uint32_t>(dropout.first_row),
+          dropout.step_on_device};
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -121,8 +121,17 @@ struct PhiloxWords {
 };
 
 // base::philox4x32 with the counter of kernels::Dropout.
+// volatile: a load that moves out of loops takes a register of the whole kernel.
+__device__ __forceinline__ uint32_t step_of(const Mask& mask) {
+  uint32_t step = mask.step;
+  if (mask.step_on_device != nullptr) {
+    step |= *static_cast<const volatile uint32_t*>(mask.step_on_device);
+  }
+  return step;
+}
+
 __device__ __forceinline__ PhiloxWords mask_words(const Mask& mask, uint32_t row, uint32_t group) {
-  uint32_t c0 = group, c1 = mask.first_row + row, c2 = mask.site, c3 = mask.step;
+  uint32_t c0 = group, c1 = mask.first_row + row, c2 = mask.site, c3 = step_of(mask);
   uint32_t key0 = mask.key0, key1 = mask.key1;
   DRAGOMAN_UNROLL
   for (int round = 0; round < 10; ++round) {

@@ -212,6 +212,9 @@ struct AddRowOp {
 __global__ void scatter(Matrix<float> rows, ScatterPlan plan, float scale, Matrix<float> table, int64_t columns) {
   const int64_t number = blockIdx.x;
   const int32_t begin = plan.starts[number], end = plan.starts[number + 1];
+  if (begin == end) {
+    return;
+  }
   float* to = table.data + plan.ids[number] * table.stride;
   for (int64_t column = threadIdx.x; column < columns; column += blockDim.x) {
     float sum = to[column];

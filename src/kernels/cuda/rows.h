@@ -46,7 +46,7 @@ void gather_rows(const Matrix<float>& table, const int32_t* ids, float scale, co
 
 /// Rows of a batch by the table row that they are added to.
 struct ScatterPlan {
-  const int32_t* ids;     ///< [U] the different table rows
+  const int32_t* ids;     ///< [U] the different table rows; ids without batch rows may follow
   const int32_t* starts;  ///< [U + 1] where the batch rows of each begin in `rows`
   const int32_t* rows;    ///< the batch rows, in rising order for each table row
   int64_t count;          ///< U

@@ -41,6 +41,7 @@ struct Mask {
   uint32_t step = 0;
   uint32_t site = 0;
   uint32_t first_row = 0;
+  const uint32_t* step_on_device = nullptr;  ///< kernels::Dropout::step_on_device; `step` then is the highest bit alone
 };
 
 }  // namespace dragoman::kernels::cuda

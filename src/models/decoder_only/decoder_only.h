@@ -26,6 +26,7 @@ class DecoderOnly : public Model {
   OutputLayer output() const override;
   std::unique_ptr<Generation> begin_generation() const override;
   double forward_flops(int64_t source_length, int64_t target_length) const override;
+  bool can_be_recorded() const override { return true; }
   const ModelConfig& config() const override { return config_; }
   const DecoderOnlyConfig& decoder_config() const { return *config_.get_if<DecoderOnlyConfig>(); }
 
