@@ -174,6 +174,12 @@ run() {
     speed tiny bfloat16 128
     speed gpt2-small bfloat16 16
   fi
+  if wants speed && [ -x dragoman ]; then  # windows of one length: updates that run as they were recorded
+    for shape in gpt-mini gpt-char; do
+      check "speed-$shape-recorded" ./dragoman benchmark --train --device cuda --shape $shape --precision bfloat16 \
+        --sentences 32 --target-length 64 --warmup 10 --steps 50
+    done
+  fi
   if wants profile && [ -x cuda_speed ]; then profile; fi
   if wants train && [ -x dragoman ]; then
     ./dragoman sample-corpus --output corpus --size 2000 >"$work/corpus.log" 2>&1 || true

@@ -126,7 +126,8 @@ Tensor distance_bias(const Tensor& query, const AttentionBounds& bounds, const A
   }
   check_bias(query, options, bias);
   const int64_t longest = std::max(longest_sentence(bounds.query_offsets), longest_sentence(bounds.key_offsets));
-  return bias_by_distance(bias.weight.value(), bias.buckets, kernels::bias_reach(longest));  // [H, 2*R]
+  return bias_by_distance(bias.weight.value(), bias.buckets, kernels::bias_reach(longest),
+                          bounds.query_offsets);  // [H, 2*R]
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);
     if (bias.weight.defined()) {
-      bias.weight.add_grad(bias_weight_grad(gradients.distance_bias, bias.buckets));
+      bias.weight.add_grad(bias_weight_grad(gradients.distance_bias, bias.buckets, bounds.query_offsets));
     }
   };
   return autograd::record("attention", std::move(context), {&query, &key, &value, &bias.weight}, backward);

@@ -63,15 +63,30 @@ Tensor gathered_grad(const Tensor& grad, const RelativeBuckets& buckets) {
   return result;
 }
 
-// 1 where a place is of a bucket, otherwise 0: [buckets, places] on the current device, where the table and its
-// gradient are products with it, so that nothing waits.
-Tensor selection(const RelativeBuckets& buckets, const std::vector<int64_t>& of_places) {
+// 1 where a place is of a bucket, otherwise 0, on a device, where the table and its gradient are products with it, so
+// that nothing waits.
+struct Selection {
+  RelativeBuckets buckets;
+  Tensor table;  // [buckets, places]
+};
+
+Tensor make_selection(const RelativeBuckets& buckets, int64_t reach) {
+  const std::vector<int64_t> of_places = buckets_of_places(buckets, reach);
   const auto places = static_cast<int64_t>(of_places.size());
   std::vector<float> chosen(static_cast<size_t>(buckets.count * places));
   for (int64_t place = 0; place < places; ++place) {
     chosen[static_cast<size_t>(of_places[static_cast<size_t>(place)] * places + place)] = 1.0F;
   }
   return Tensor::from(chosen, {buckets.count, places});
+}
+
+// The selection, which is kept beside the offsets.
+Tensor selection(const RelativeBuckets& buckets, int64_t reach, const Tensor& offsets) {
+  const auto kept = offsets.derived<Selection>([&] {
+    return std::make_shared<const Selection>(Selection{buckets, make_selection(buckets, reach)});
+  });
+  const bool fits = kept->buckets == buckets && kept->table.dim(1) == 2 * reach;
+  return fits ? kept->table : make_selection(buckets, reach);
 }
 
 }  // namespace
@@ -84,20 +99,20 @@ int64_t relative_bucket(int64_t offset, const RelativeBuckets& buckets) {
   return (offset > 0 ? half : 0) + bucket_of_distance(std::abs(offset), half, buckets.max_distance);
 }
 
-Tensor bias_by_distance(const Tensor& weight, const RelativeBuckets& buckets, int64_t reach) {
-  const std::vector<int64_t> of_places = buckets_of_places(buckets, reach);
+Tensor bias_by_distance(const Tensor& weight, const RelativeBuckets& buckets, int64_t reach, const Tensor& offsets) {
   if (!weight.device().is_host()) {
     Tensor table = Tensor::empty({weight.dim(1), 2 * reach});  // [H, 2R]
-    gemm(weight, Transpose::kYes, selection(buckets, of_places), Transpose::kNo, table);
+    gemm(weight, Transpose::kYes, selection(buckets, reach, offsets), Transpose::kNo, table);
     return table;
   }
+  const std::vector<int64_t> of_places = buckets_of_places(buckets, reach);
   return weight.dtype() == DType::kFloat64 ? spread<double>(weight, of_places) : spread<float>(weight, of_places);
 }
 
-Tensor bias_weight_grad(const Tensor& grad, const RelativeBuckets& buckets) {
+Tensor bias_weight_grad(const Tensor& grad, const RelativeBuckets& buckets, const Tensor& offsets) {
   if (!grad.device().is_host()) {
     Tensor sums = Tensor::empty({buckets.count, grad.dim(0)});  // [C, H]
-    gemm(selection(buckets, buckets_of_places(buckets, grad.dim(1) / 2)), Transpose::kNo, grad, Transpose::kYes, sums);
+    gemm(selection(buckets, grad.dim(1) / 2, offsets), Transpose::kNo, grad, Transpose::kYes, sums);
     return sums;
   }
   return grad.dtype() == DType::kFloat64 ? gathered_grad<double>(grad, buckets) : gathered_grad<float>(grad, buckets);

@@ -14,6 +14,8 @@ struct RelativeBuckets {
   int64_t count = 32;          ///< at least 4
   int64_t max_distance = 128;  ///< distances from here on share the last bucket; more than half the buckets of a side
   bool both_sides = true;      ///< false: for causal attention, where no key lies behind the query
+
+  bool operator==(const RelativeBuckets&) const = default;
 };
 
 /// Returns: the bucket of a key that lies `offset` rows behind the query, or before it if `offset` is negative. The
@@ -27,10 +29,12 @@ struct RelativeBias {
 };
 
 /// Returns: [H, 2*R], the bias by distance as kernels::AttentionInputs takes it. @param reach  R
-[[nodiscard]] Tensor bias_by_distance(const Tensor& weight, const RelativeBuckets& buckets, int64_t reach);
+/// @param offsets  of the sentences; beside them is kept what a device computes the bias with
+[[nodiscard]] Tensor bias_by_distance(const Tensor& weight, const RelativeBuckets& buckets, int64_t reach,
+                                      const Tensor& offsets);
 
 /// Returns: [count, H], the gradient of the weight. @param grad  [H, 2*R], of bias_by_distance
-[[nodiscard]] Tensor bias_weight_grad(const Tensor& grad, const RelativeBuckets& buckets);
+[[nodiscard]] Tensor bias_weight_grad(const Tensor& grad, const RelativeBuckets& buckets, const Tensor& offsets);
 
 /// Returns: [H, length] float32, the bias of the keys 0 .. length - 1 for the query length - 1. A query that has only
 /// `n` keys takes the last n columns.

@@ -14,6 +14,7 @@
 #include "kernels/cuda/device_arrays.h"
 #include "kernels/cuda/losses.h"
 #include "kernels/cuda/recording.h"
+#include "kernels/cuda/runtime.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::kernels::cuda {
@@ -367,6 +368,9 @@ void CudaBackend::best_of_rows(const Tensor& logits, int k, BestLogits& best) co
 }
 
 std::function<void()> CudaBackend::record(const std::function<void()>& work) const {
+  if (waits_for_each_kernel()) {
+    return Backend::record(work);
+  }
   const auto scratch = std::make_shared<CudaAllocator>();
   std::function<void()> replay;
   {

@@ -54,6 +54,8 @@ void clear_memory(void* memory, size_t bytes);
 /// Returns: how often this process has waited for the device: by copy_out, by a copy_in that is too large to be staged,
 /// and by wait_for_device. Threads: any.
 [[nodiscard]] uint64_t waits_for_device();
+/// Returns: whether each kernel is waited for, so that its error names it: with DRAGOMAN_CUDA_SYNC=1.
+[[nodiscard]] bool waits_for_each_kernel();
 /// Waits for all kernels and copies. Throws: Error if one of them failed.
 void wait_for_device();
 

@@ -20,15 +20,6 @@ int& device_of_process() {
   return device;
 }
 
-// With DRAGOMAN_CUDA_SYNC=1 each kernel is waited for, so that the error of a kernel names it.
-bool waits_for_each() {
-  static const bool waits = [] {
-    const char* const value = std::getenv("DRAGOMAN_CUDA_SYNC");
-    return value != nullptr && value[0] == '1';
-  }();
-  return waits;
-}
-
 std::atomic<uint64_t>& waits() {
   static std::atomic<uint64_t> count = 0;
   return count;
@@ -149,7 +140,7 @@ void begin_launch() {
 
 void check_launch(const char* kernel) {
   cudaError_t status = cudaGetLastError();
-  if (status == cudaSuccess && waits_for_each() && !is_recording()) {
+  if (status == cudaSuccess && waits_for_each_kernel()) {
     status = cudaDeviceSynchronize();
   }
   base::check(status == cudaSuccess, base::ErrorKind::kRuntime, "cuda: kernel {}: {} ({})", kernel,
@@ -210,6 +201,14 @@ void clear_memory(void* memory, size_t bytes) {
 
 uint64_t waits_for_device() {
   return waits();
+}
+
+bool waits_for_each_kernel() {
+  static const bool waits = [] {
+    const char* const value = std::getenv("DRAGOMAN_CUDA_SYNC");
+    return value != nullptr && value[0] == '1';
+  }();
+  return waits;
 }
 
 void wait_for_device() {

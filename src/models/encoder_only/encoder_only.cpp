@@ -34,10 +34,22 @@ nn::LayerConfig without_dropout(nn::LayerConfig config) {
   return config;
 }
 
+// The next two are kept beside the rows, and with them what a device needs of them.
+
 // The numbers of the first row of each text [B].
 Tensor first_rows(const TokenRows& rows) {
-  const tensor::HostView<int32_t> offsets(rows.rows.offsets);
-  return tensor::host_tensor(std::vector<int32_t>(offsets.span().begin(), offsets.span().end() - 1));
+  return *rows.rows.offsets.derived<Tensor>([&] {
+    const tensor::HostView<int32_t> offsets(rows.rows.offsets);
+    return std::make_shared<const Tensor>(tensor::host_tensor(offsets.span().first(offsets.size() - 1)));
+  });
+}
+
+// 0 for every row [N].
+Tensor first_segment(const TokenRows& rows) {
+  return *rows.rows.positions.derived<Tensor>([&] {
+    const std::vector<int32_t> zeros(static_cast<size_t>(rows.ids.dim(0)));
+    return std::make_shared<const Tensor>(tensor::host_tensor(zeros));
+  });
 }
 
 }  // namespace
@@ -83,11 +95,9 @@ Variable EncoderOnly::with_dropout(const Variable& x, const char* site, const nn
 Variable EncoderOnly::embed(const TokenRows& rows, const nn::ForwardContext& context) const {
   Variable x = embedding_.forward(rows.ids, rows.rows, context);  // [N, D]
   if (segments_ != nullptr) {
-    const auto n_rows = static_cast<size_t>(rows.ids.dim(0));
     const bool tells_apart = rows.segments.defined() && encoder_config().segments > 1;
-    const Tensor segments =  // [N]
-        tells_apart ? rows.segments : tensor::host_tensor(std::vector<int32_t>(n_rows, 0));
-    x = ops::add_positions(x, segments_->variable, segments);  // [N, D]
+    const Tensor segments = tells_apart ? rows.segments : first_segment(rows);  // [N]
+    x = ops::add_positions(x, segments_->variable, segments);                   // [N, D]
     if (context.observer != nullptr) {
       context.show("embedding", "segments", ops::embedding(segments_->variable, segments, 1.0F).value());  // [N, D]
     }

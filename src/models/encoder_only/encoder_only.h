@@ -29,6 +29,9 @@ class EncoderOnly : public Model {
   OutputLayer output() const override;
   std::unique_ptr<Generation> begin_generation() const override { return nullptr; }
   double forward_flops(int64_t source_length, int64_t target_length) const override;
+  bool can_be_recorded() const override {
+    return encoder_config().head != EncoderHead::kClasses || encoder_config().class_pooling != Pooling::kMean;
+  }
   const ModelConfig& config() const override { return config_; }
   const EncoderOnlyConfig& encoder_config() const { return *config_.get_if<EncoderOnlyConfig>(); }
 

@@ -41,9 +41,7 @@ class Transformer : public Model {
   std::vector<std::string> cross_attention_paths() const override;
   bool has_batch_norms() const override { return transformer_config().layer.norm == kernels::NormKind::kBatch; }
   bool can_be_recorded() const override {
-    const TransformerConfig& shape = transformer_config();
-    return shape.decoder_sublayer == nn::DecoderSublayer::kSelfAttention &&
-           shape.positions != nn::PositionKind::kRelative && !has_batch_norms();
+    return transformer_config().decoder_sublayer == nn::DecoderSublayer::kSelfAttention && !has_batch_norms();
   }
   const ModelConfig& config() const override { return config_; }
   const TransformerConfig& transformer_config() const { return *config_.get_if<TransformerConfig>(); }
