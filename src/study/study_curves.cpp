@@ -36,6 +36,18 @@ double best_within(const CellResult& cell, const CurveScore& score, double minut
   return best;
 }
 
+// Whether time ends the trainings.
+bool is_timed(const Study& study) {
+  return study.options.find("total-minutes") != nullptr;
+}
+
+// The same for a column of a table: NaN if time ended the training long before.
+double best_after(const Study& study, const CellResult& cell, const CurveScore& score, double minutes) {
+  constexpr double kLongBefore = 0.9;
+  const bool is_known = !is_timed(study) || cell.last_minutes >= kLongBefore * minutes;
+  return is_known ? best_within(cell, score, minutes) : NAN;
+}
+
 // The minutes after which a curve first has this value; NaN if it never has.
 double minutes_to(const CellResult& cell, const CurveScore& score, double wanted) {
   const auto reaches = [&](const report::ValidationRow& point) {
@@ -58,15 +70,14 @@ double reached_by_all(const RowResult& row, const CurveScore& score) {
 // The curve of a row's first seed beside the baseline's.
 report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
   const CurveScore score = curve_score(study);
-  const bool is_timed = study.options.find("total-minutes") != nullptr;
   report::Chart chart;
   chart.title = row.row->name;
-  chart.x_label = is_timed ? "minutes" : "step";
+  chart.x_label = is_timed(study) ? "minutes" : "step";
   for (const RowResult* each : {&baseline, &row}) {
     report::ChartSeries series;
     series.name = each->row->name;
     for (const report::ValidationRow& point : each->cells.front().curve) {
-      series.x.push_back(is_timed ? point.seconds / 60.0 : static_cast<double>(point.step));
+      series.x.push_back(is_timed(study) ? point.seconds / 60.0 : static_cast<double>(point.step));
       series.y.push_back(point.*score.value);
     }
     chart.series.push_back(std::move(series));
@@ -102,7 +113,7 @@ report::StudyTable time_table(const Study& study, const StudyResults& results) {
     std::vector<report::SaidText> cells = {plain(row.row->name)};
     for (const double minutes : study.shown_minutes) {
       cells.push_back(
-          plain(text_of_mean(row, [&](const CellResult& cell) { return best_within(cell, score, minutes); })));
+          plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(study, cell, score, minutes); })));
     }
     if (has_target) {
       cells.push_back(plain(text_of_mean(
