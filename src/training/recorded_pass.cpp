@@ -1,6 +1,7 @@
 #include "training/recorded_pass.h"
 
 #include "kernels/backends/backend_of.h"
+#include "kernels/step_on_device.h"
 #include "tensor/arena.h"
 #include "tensor/transfer.h"
 
@@ -53,7 +54,7 @@ void RecordedPass::record(nn::ParameterSet& parameters, const Compute& compute) 
   const kernels::Backend& backend = kernels::backend_of(form.memory->device(), tensor::DType::kFloat32);
   {
     const tensor::ArenaScope own(form.memory);
-    const auto* const step = static_cast<const uint32_t*>(form.step.device_data());
+    const uint32_t* const step = kernels::step_on_device(form.step);
     form.replay = backend.record([&] { form.result = compute(form.pass.get(), step); });
   }
   if (!form.replay) {
