@@ -85,8 +85,7 @@ struct BatchShare {
   int32_t target_tokens = 0;
 };
 
-/// Returns: whether two batches differ in their ids alone: in source,
-/// target_input, target_output and chosen.
+/// Returns: whether two batches differ at most in source, target_input, target_output and the elements of chosen.
 [[nodiscard]] bool have_one_form(const Batch& left, const Batch& right);
 
 /// Appends a pair to a batch.

@@ -118,7 +118,7 @@ class Tensor {
     return std::static_pointer_cast<const T>(derived_as(typeid(T), make, refresh == nullptr ? Refresh() : again));
   }
   /// Overwrites all elements of a constant tensor, and what was derived of them, where it stays.
-  /// Requires: as many values as elements; nobody reads meanwhile; in host memory. Threads: one.
+  /// Requires: host memory, one value for each element, and no other thread that reads the tensor.
   /// Throws: Error, "tensor: what was derived of it cannot be refilled".
   template <typename T>
   void refill(std::span<const T> values);

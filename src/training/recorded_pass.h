@@ -22,8 +22,8 @@ struct UpdateContext {
 
 /// The kernels of a forward and backward, recorded where one form of shards comes again and a backend can record
 /// (kernels::Backend::record): the windows of a language model do. The second shard of a form in a row is recorded, in
-/// memory of its own; later ones run what was recorded, with their ids and their dropout. One form is kept. A recording
-/// has the bits of the pass that it repeats.
+/// separate memory. Later shards run the recording with new ids and new dropout masks. One form is kept. A recording
+/// gives the bits of the pass that it repeats.
 class RecordedPass {
  public:
   /// Passes that take more memory are not recorded: their kernels are longer than the time to queue them, and the
