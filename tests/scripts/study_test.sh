@@ -25,11 +25,13 @@ for part in train:200 val:8 dev:8 test:8 test_2016_flickr:12 test_2017_flickr:12
   awk '{ print $4, $3, $2, $1 }' "corpus/${part%:*}.en" >"corpus/${part%:*}.de"
 done
 cat corpus/train.en >corpus/tinyshakespeare.txt
-for folder in multi30k tatoeba-en-de 3am-en-zh bible-en-de mlqe-pe-en-de; do
+for folder in multi30k tatoeba-en-de tatoeba-en-fr tatoeba-en-zh 3am-en-zh bible-en-de mlqe-pe-en-de; do
   mkdir "corpus/$folder"
   cp corpus/train.en corpus/train.de corpus/val.?? "corpus/$folder"
 done
-mkdir corpus/wmt-news-en-de
+mkdir corpus/lm corpus/wmt-news-en-de
+cp corpus/val.en corpus/lm/wikitext-2.valid.txt
+cp corpus/val.en corpus/lm/wikitext-2.test.txt
 for year in 2008 2009 2010 2011 2012 2013 2015 2016 2017 2018; do
   cp corpus/val.en "corpus/wmt-news-en-de/newstest$year.en"
 done
@@ -40,6 +42,13 @@ for part in train test; do
 done
 cp corpus/test.tsv corpus/dev.tsv
 cp corpus/train.tsv corpus/phrases.train.tsv
+# Four tasks in one model.
+cp corpus/train.tsv corpus/all.train.tsv
+cp corpus/train.tsv corpus/all.valid.tsv
+for task in translate sst2 cola trec; do
+  cp corpus/test.en "corpus/$task.input"
+  cp corpus/test.de "corpus/$task.target"
+done
 
 for file in "$root"/configs/studies/*.yaml; do
   "$program" study "$file" --corpus corpus --dry-run >out 2>err
