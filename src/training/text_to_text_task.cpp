@@ -16,9 +16,6 @@ namespace {
 
 constexpr int64_t kSentinels = 100;  // Raffel et al. 2020
 
-// The spans of the validation text are drawn once, by a seed that no training text has.
-constexpr uint64_t kValidationSeed = 0x7a11d;
-
 std::string fingerprint_of(const std::vector<data::TabPair>& pairs) {
   std::vector<std::string> texts;
   for (const data::TabPair& pair : pairs) {
@@ -67,7 +64,7 @@ class SpanCorruptionTask : public Task {
                                          const TrainOptions& options) const override {
     std::vector<data::SentencePair> pairs;
     if (!texts_.validation.empty()) {
-      const auto windows = corrupted(texts_.validation, vocabularies.target, options, kValidationSeed);
+      const auto windows = corrupted(texts_.validation, vocabularies.target, options, kValidationSpanSeed);
       for (uint64_t index = 0; index < windows->size(); ++index) {
         pairs.push_back(windows->pair(index, 0));
       }

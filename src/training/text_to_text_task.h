@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "training/task.h"
 
 namespace dragoman::training {
+
+/// Seed of the spans of validation texts, which are drawn once. No training text has it.
+inline constexpr uint64_t kValidationSpanSeed = 0x7a11d;
 
 /// A task of an encoder-decoder with one vocabulary: the decoder writes the spans that were cut out of running text
 /// (data/span_corruption.h). Files: text and valid_text, as of a language model.
