@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "study/study_text.h"
 
@@ -36,16 +37,23 @@ double best_within(const CellResult& cell, const CurveScore& score, double minut
   return best;
 }
 
-// Whether time ends the trainings.
-bool is_timed(const Study& study) {
-  return study.options.find("total-minutes") != nullptr;
+// The minutes after which trainings end; infinity if time does not end them.
+double total_minutes(const Study& study) {
+  const std::vector<std::string>* given = study.options.find("total-minutes");
+  return given == nullptr ? INFINITY : std::stod(given->front());
 }
 
-// The same for a column of a table: NaN if time ended the training long before.
+bool is_timed(const Study& study) {
+  return std::isfinite(total_minutes(study));
+}
+
+// The best value for a column of a table: NaN if time ended the training long before. A training that time ends has its
+// last validation just after that time.
 double best_after(const Study& study, const CellResult& cell, const CurveScore& score, double minutes) {
   constexpr double kLongBefore = 0.9;
   const bool is_known = !is_timed(study) || cell.last_minutes >= kLongBefore * minutes;
-  return is_known ? best_within(cell, score, minutes) : NAN;
+  const bool is_end = minutes >= total_minutes(study);
+  return is_known ? best_within(cell, score, is_end ? INFINITY : minutes) : NAN;
 }
 
 // The minutes after which a curve first has this value; NaN if it never has.
