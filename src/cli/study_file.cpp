@@ -139,13 +139,14 @@ class StudyReader : private StudyYaml {
         study_.texts[name] = text_path(text, name);
         continue;
       }
-      for (const auto& [key, each] : entries(text, {"file", "lines"}, name)) {
+      for (const auto& [key, each] : entries(text, {"file", "column", "lines"}, name)) {
         if (key == "file") {
           study_.texts[name] = text_path(each, name);
         } else {
-          const auto lines = value_as<int64_t>(each, key, "a whole number");
-          check_usage(lines >= 1, "{}: lines is {}, must be 1 or more", place(each), lines);
-          study_.first_lines[name] = static_cast<size_t>(lines);
+          const auto number = value_as<int64_t>(each, key, "a whole number");
+          check_usage(number >= 1, "{}: {} is {}, must be 1 or more", place(each), key, number);
+          study::TextPart& part = study_.parts[name];
+          (key == "lines" ? part.lines : part.column) = static_cast<size_t>(number);
         }
       }
       check_usage(study_.texts.contains(name), "{}: {} needs a file", place(text), name);

@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/text/text_file.h"
 #include "report/metrics_log.h"
-#include "study/texts.h"
+#include "study/text_part.h"
 
 namespace dragoman::study {
 namespace {
+
+using Texts = std::map<std::string, std::filesystem::path>;
 
 TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of) try {
   return limits_of(train_arguments(study, {&row, study.seeds.front()}, stage));
@@ -22,26 +24,36 @@ TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& 
 }
 
 // Given texts instead of those that earlier stages would make.
-void add_given(const Study& study, const char* side, const std::vector<std::string>& names,
+void add_given(const Texts& texts, const char* side, const std::vector<std::string>& names,
                std::vector<std::string>& words) {
   if (names.empty()) {
     return;
   }
   words.push_back(fmt::format("--{}", side));
   for (const std::string& name : names) {
-    const auto given = study.texts.find(name);
-    words.push_back((given != study.texts.end() ? given->second : study.texts.at(side)).string());
+    const auto given = texts.find(name);
+    words.push_back((given != texts.end() ? given->second : texts.at(side)).string());
   }
 }
 
 // A run ends with a validation, which would take longer than the updates that are measured.
 constexpr size_t kValidationLines = 16;
 
-std::filesystem::path first_lines(const std::filesystem::path& text, const std::filesystem::path& path) {
-  Lines lines = data::read_lines(text);
-  lines.resize(std::min(lines.size(), kValidationLines));
-  write_lines(path, lines);
-  return path;
+// The texts of a study; those of which a part is taken, and first lines of the validation texts, in files behind
+// `scratch`.
+Texts measured_texts(const Study& study, const std::filesystem::path& scratch) {
+  Texts texts = study.texts;
+  for (auto& [name, path] : texts) {
+    const bool is_validation = name.starts_with("valid-");
+    const TextPart part = study.part_of(name);
+    if (is_validation || !part.is_whole()) {
+      Lines lines = read_part(path, part);
+      lines.resize(is_validation ? std::min(lines.size(), kValidationLines) : lines.size());
+      path = fmt::format("{}.{}", scratch.string(), name);
+      write_lines(path, lines);
+    }
+  }
+  return texts;
 }
 
 double seconds_of_update(const std::vector<report::TrainRow>& rows) {
@@ -85,21 +97,24 @@ double measure_update(const Study& study, const Row& row, const Stage& stage, co
   std::vector<std::string> words = {"train", "--model=" + scratch.string()};
   const std::vector<std::string> given = options.arguments();
   words.insert(words.end(), given.begin(), given.end());
-  add_given(study, "source", stage.source, words);
-  add_given(study, "target", stage.target, words);
-  add_given(study, "text", stage.text, words);
-  std::vector<std::filesystem::path> cut;
+  const Texts texts = measured_texts(study, scratch);
+  add_given(texts, "source", stage.source, words);
+  add_given(texts, "target", stage.target, words);
+  add_given(texts, "text", stage.text, words);
   for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
-    if (study.texts.contains(name)) {
-      cut.push_back(first_lines(study.texts.at(name), fmt::format("{}.{}", scratch.string(), name)));
-      words.push_back(fmt::format("--{}={}", name, cut.back().string()));
+    if (texts.contains(name)) {
+      words.push_back(fmt::format("--{}={}", name, texts.at(name).string()));
     }
   }
   const int status = program(words, {});
   const double result = status == 0 ? seconds_of_update(report::read_metrics(scratch / report::kMetricsName).train)
                                     : std::numeric_limits<double>::quiet_NaN();
   base::remove_quietly(scratch);
-  std::ranges::for_each(cut, base::remove_quietly);
+  for (const auto& [name, path] : texts) {
+    if (path != study.texts.at(name)) {
+      base::remove_quietly(path);
+    }
+  }
   return result;
 }
 

@@ -116,10 +116,7 @@ StudyFolder::StudyFolder(const Study& study, fs::path folder)
 void StudyFolder::keep_texts() {
   nlohmann::json hashes;
   for (const auto& [name, path] : texts_) {
-    hashes[name] = base::sha256_file(path);
-    if (const auto lines = study_.first_lines.find(name); lines != study_.first_lines.end()) {
-      hashes[name] = fmt::format("{}, {} lines", hashes[name].get<std::string>(), lines->second);
-    }
+    hashes[name] = base::sha256_file(path) + study_.part_of(name).words();
   }
   const fs::path kept = folder_ / kHashesName;
   if (base::path_exists(kept)) {
@@ -133,18 +130,13 @@ void StudyFolder::keep_texts() {
     base::write_file_atomic(kept, base::dump_json(hashes, 2) + "\n");
   }
   for (auto& [name, path] : texts_) {
-    const auto first_lines = study_.first_lines.find(name);
-    if (!study_.lowercase_text && first_lines == study_.first_lines.end()) {
+    const TextPart part = study_.part_of(name);
+    if (!study_.lowercase_text && part.is_whole()) {
       continue;
     }
     const fs::path copy = made(folder_ / kTextsName) / fmt::format("{}.{}", name, path.filename().string());
     if (!base::path_exists(copy)) {
-      Lines lines = data::read_lines(path);
-      if (first_lines != study_.first_lines.end()) {
-        base::check_usage(first_lines->second <= lines.size(), "{}: has {} lines, the study wants its first {}",
-                          path.string(), lines.size(), first_lines->second);
-        lines.resize(first_lines->second);
-      }
+      Lines lines = read_part(path, part);
       write_lines(copy, study_.lowercase_text ? lower_cased(std::move(lines)) : lines);
     }
     path = copy;

@@ -11,6 +11,7 @@
 
 #include "base/names.h"
 #include "evaluation/evaluate.h"
+#include "study/text_part.h"
 
 namespace dragoman::study {
 
@@ -101,7 +102,7 @@ struct Study {
   std::vector<Stage> stages;
   std::map<std::string, std::filesystem::path> texts;   ///< by name
   std::map<std::string, std::filesystem::path> models;  ///< folders of models that no stage makes, by name
-  std::map<std::string, size_t> first_lines;            ///< of a text, by its name: how many count; none = all
+  std::map<std::string, TextPart> parts;                ///< of texts, by name; others are taken whole
   std::vector<TestSet> tests;
   OptionList options;                                                            ///< of all trainings
   std::vector<std::pair<std::string, OptionList>> searches = {{"default", {}}};  ///< the first is compared
@@ -116,6 +117,8 @@ struct Study {
   /// Options of `train` that a model to start from decides.
   std::set<std::string> decided_by_start;
 
+  /// What is taken of a text.
+  TextPart part_of(const std::string& text) const { return parts.contains(text) ? parts.at(text) : TextPart{}; }
   /// Whether the trainings read one text, not a source and a target.
   bool trains_on_text() const { return texts.contains("text"); }
   /// Whether tests are translated, for which there are searches; encoders have none.

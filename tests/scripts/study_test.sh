@@ -42,6 +42,10 @@ for part in train test; do
 done
 cp corpus/test.tsv corpus/dev.tsv
 cp corpus/train.tsv corpus/phrases.train.tsv
+for task in trec sst2 ewt-upos conll2000; do
+  mkdir -p "corpus/tasks/$task"
+  cp corpus/train.tsv "corpus/tasks/$task"
+done
 # Four tasks in one model.
 cp corpus/train.tsv corpus/all.train.tsv
 cp corpus/train.tsv corpus/all.valid.tsv
@@ -229,6 +233,10 @@ sed 's/max-steps: 40/max-steps: 1000000\n  total-minutes: 0.02/; s/minutes: \[5\
 "$program" study timed.yaml --corpus corpus --rows plain --quiet >timed.out 2>err
 expect "status of a study by time" 0 $? || cat err
 expect "what is not known of later minutes, and what is at the end" 1 "$(grep -cE '^\| plain \| n/a \| [0-9.]+ \|' timed.out)"
+sed 's/{text: train.tsv}/{text: {file: train.tsv, column: 3}}/' classify.yaml >column.yaml
+"$program" study column.yaml --corpus corpus --rows plain --quiet >out 2>err
+expect "status of a study of a column that is missing" 65 $?
+expect "what it says" 1 "$(grep -c 'train.tsv:1: has 2 columns, the study wants column 3' err)"
 accuracy=$("$program" evaluate --metrics accuracy --hypothesis classify/plain/seed-1/test.default.txt --reference corpus/test.tsv --json | grep -oE '"score": [0-9.]+' | grep -oE '[0-9.]+')
 [ -n "$accuracy" ] || expect "an accuracy of evaluate" some none
 expect "the accuracy is that of evaluate" 1 "$(grep -cE "^\| plain \| - \| 1 \| $accuracy" classify.out)"

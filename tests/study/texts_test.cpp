@@ -1,11 +1,13 @@
 #include "study/texts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "study/text_part.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
 
@@ -59,6 +61,22 @@ TEST(StudyTexts, ConsecutiveLinesAreJoined) {
   EXPECT_EQ(consecutive({"a", "b", "c", "d", "e"}, 2), (Lines{"a b", "c d"}));
   EXPECT_EQ(consecutive({"a", "b"}, 1), (Lines{"a", "b"}));
   EXPECT_EQ(consecutive({"a"}, 2), Lines());
+}
+
+TEST(StudyTexts, APartIsAColumnAndFirstLines) {
+  const test_support::TemporaryFolder folder;
+  const std::filesystem::path table = folder.path() / "train.tsv", words = folder.path() / "words.tsv";
+  write_lines(table, {"1\tgood film", "0\tbad\tlast", "1\t"});
+  EXPECT_EQ(read_part(table, {}), (Lines{"1\tgood film", "0\tbad\tlast", "1\t"}));
+  EXPECT_EQ(read_part(table, {.column = 2}), (Lines{"good film", "bad", ""}));
+  EXPECT_EQ(read_part(table, {.column = 1, .lines = 2}), (Lines{"1", "0"}));
+  EXPECT_THAT(test_support::error_of([&] { read_part(table, {.column = 3}); }),
+              testing::HasSubstr("train.tsv:1: has 2 columns, the study wants column 3"));
+  EXPECT_THAT(test_support::error_of([&] { read_part(table, {.lines = 4}); }),
+              testing::HasSubstr("train.tsv: has 3 lines, the study wants its first 4"));
+  write_lines(words, {"", "the\tDET", "cat\tNOUN", "", "", "it\tPRON"});
+  EXPECT_EQ(read_part(words, {.column = 1}), (Lines{"the cat", "it"}));
+  EXPECT_EQ(read_part(words, {.column = 2, .lines = 1}), Lines{"DET NOUN"});
 }
 
 TEST(StudyTexts, LowerCaseIsThatOfUnicode) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "study/texts.h"
+
+namespace dragoman::study {
+
+/// What a study takes of the file of a text.
+struct TextPart {
+  size_t column = 0;  ///< of a table, from 1; 0 = whole lines
+  size_t lines = 0;   ///< the first ones, counted after the column is taken; 0 = all
+
+  bool is_whole() const { return column == 0 && lines == 0; }
+  /// Returns a text that tells parts of a file apart: ", column 2, 2900 lines"; empty for the whole.
+  std::string words() const;
+};
+
+/// Returns the lines of a part of a file. Tabs separate the columns of a table. If a table has empty lines, each line
+/// holds a word: the words up to the next empty line make one line, with blanks between them.
+/// Throws: Error(kBadData), "train.tsv:3: has 1 columns, the study wants column 2"; Error(kUsage), "train.en: has 200
+/// lines, the study wants its first 201"; as data::read_lines.
+Lines read_part(const std::filesystem::path& file, const TextPart& part);
+
+}  // namespace dragoman::study
