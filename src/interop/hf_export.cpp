@@ -215,15 +215,6 @@ ExportedModel export_plain(const PlainLanguageModel& model, HfLayout layout, con
   return exported;
 }
 
-Tensor scaled(const Tensor& tensor, float factor) {
-  Tensor result = tensor.clone();
-  tensor::HostEdit<float> edit(result);
-  for (float& value : edit.span()) {
-    value *= factor;
-  }
-  return result;
-}
-
 }  // namespace
 
 PlainLanguageModel plain_language_model(const models::ModelFiles& model, const fs::path& folder) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -37,7 +38,6 @@ void check_is_t5(const TransformerConfig& config, const std::string& file) {
   require_of_t5(layer.biases == nn::Biases::kNone, file, "biases", base::name_of(layer.biases), "none");
   require_of_t5(models::shares_embeddings(config.tying), file, "tying", base::name_of(config.tying),
                 "all and embeddings");
-  require_of_t5(!layer.scale_attention, file, "scale_attention", layer.scale_attention, "false");
   require_of_t5(!layer.scale_embedding, file, "scale_embedding", layer.scale_embedding, "false");
   require_of_t5(!config.embedding_norm, file, "embedding_norm", config.embedding_norm, "false");
   require_of_t5(!layer.qk_norm, file, "qk_norm", layer.qk_norm, "false");
@@ -157,6 +157,13 @@ tensor::NamedTensors export_t5_tensors(const models::ModelFiles& model, const Tr
                                        const T5Ids& ids, const std::string& file) {
   const std::vector<int64_t> columns = all_of(config.d_model);
   tensor::NamedTensors tensors = export_pairs(model.tensors, hf_t5_tensors(config), file);
+  if (config.layer
+          .scale_attention) {  // T5 does not divide products by the root of the head's width; its queries are shorter
+    const float factor = 1.0F / std::sqrt(static_cast<float>(config.encoder_layer().head_width()));
+    for (auto& [name, tensor] : tensors) {
+      tensor = name.ends_with("Attention.q.weight") ? scaled(tensor, factor) : tensor;
+    }
+  }
   tensors["shared.weight"] = gathered(model.tensors.at("embedding.weight"), ids.ours, columns);
   if (config.tying == models::Tying::kEmbeddings) {
     tensors["lm_head.weight"] = gathered(model.tensors.at("output.weight"), ids.ours, columns);

@@ -255,4 +255,13 @@ tensor::NamedTensors export_pairs(const tensor::NamedTensors& ours, const std::v
   return tensors;
 }
 
+Tensor scaled(const Tensor& tensor, float factor) {
+  Tensor result = tensor.clone();
+  tensor::HostEdit<float> edit(result);
+  for (float& value : edit.span()) {
+    value *= factor;
+  }
+  return result;
+}
+
 }  // namespace dragoman::interop

@@ -49,4 +49,7 @@ struct HfTensor {
 [[nodiscard]] tensor::NamedTensors export_hf_tensors(const tensor::NamedTensors& ours, const HfLanguageConfig& config,
                                                      const std::string& file);
 
+/// Returns a copy of a float32 tensor, each value times a factor.
+[[nodiscard]] tensor::Tensor scaled(const tensor::Tensor& tensor, float factor);
+
 }  // namespace dragoman::interop

@@ -33,7 +33,7 @@ constexpr base::Names<Biases> names_of(Biases) {
 enum class InitialWeights {
   kXavier,  ///< uniform (Glorot and Bengio 2010); embeddings N(0, 1 / D)
   kGpt2,    ///< N(0, 0.02^2); maps that end in the residual stream N(0, 0.02^2 / 2L) (Radford et al. 2019, section 2.3)
-  kT5,      ///< N(0, 1 / d_in); queries without a scale N(0, 1 / (d_in d_head)); tables of words N(0, 1)
+  kT5,      ///< N(0, 1 / d_in); queries without a scale N(0, 1 / (d_in d_head)); words N(0, 1) with scale_output
 };
 
 constexpr base::Names<InitialWeights> names_of(InitialWeights) {

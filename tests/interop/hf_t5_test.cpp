@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -151,6 +152,27 @@ TEST_F(BrokenT5, WhatIsNotUnderstoodIsRefusedByName) {
   refuses([](json& c) { c["eos_token_id"] = 5; }, "piece 5 is not </s>");
   refuses([](json& c) { c["d_kv"] = 7; }, "SelfAttention");
   refuses([](json& c) { c["num_layers"] = 1; }, "encoder.block.1");
+}
+
+// T5 has no scale of its products: the exported queries have it.
+TEST(HfT5, AScaledAttentionIsExportedWithShorterQueries) {
+  const ImportedModel imported = import_t5(t5_folder("v1_1"));
+  models::ModelFiles files = imported.files;
+  json config = json::parse(files.config);
+  config.erase("scale_attention");
+  files.config = config.dump();
+  const test_support::TemporaryFolder place;
+  write_exported_model(export_t5(files, "m"), place.path() / "t5");
+  const ImportedModel again = import_t5(place.path() / "t5");
+  EXPECT_EQ(again.files.config, imported.files.config);
+  const float width = config["d_head"].get<float>();
+  for (const auto& [name, tensor] : imported.files.tensors) {
+    std::vector<float> expected = tensor.to_vector<float>();
+    if (name.ends_with("attention.query.weight")) {
+      std::ranges::for_each(expected, [&](float& value) { value *= 1.0F / std::sqrt(width); });
+    }
+    EXPECT_EQ(again.files.tensors.at(name).to_vector<float>(), expected) << name;
+  }
 }
 
 TEST_F(BrokenT5, MissingAndDamagedFilesAreNamed) {

@@ -77,7 +77,7 @@ Transformer::Transformer(const TransformerConfig& config)
                         of_embedding(config.decoder_layer(), config.embedding_norm),
                         {config.positions, config.max_positions}, config.target_word_dropout) {
   const nn::PositionConfig positions{config.positions, config.max_positions};
-  if (config.layer.initial_weights == nn::InitialWeights::kT5) {
+  if (config.layer.initial_weights == nn::InitialWeights::kT5 && config.scale_output) {
     for (const nn::ParameterHandle& table : {tables_.source, tables_.target, tables_.output}) {
       table->initializer = nn::Initializer::kNormal;
       table->deviation = 1.0F;
