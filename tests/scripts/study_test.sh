@@ -42,10 +42,6 @@ for part in train test; do
 done
 cp corpus/test.tsv corpus/dev.tsv
 cp corpus/train.tsv corpus/phrases.train.tsv
-for task in trec sst2 ewt-upos conll2000; do
-  mkdir -p "corpus/tasks/$task"
-  cp corpus/train.tsv "corpus/tasks/$task"
-done
 # Four tasks in one model.
 cp corpus/train.tsv corpus/all.train.tsv
 cp corpus/train.tsv corpus/all.valid.tsv
