@@ -224,7 +224,7 @@ TEST_F(SpanEntropyOfTheGrammar, NoModelIsBetterThanThePosterior) {
   EXPECT_LT(loss, 2.5 * entropy);
 }
 
-// Takes a quarter of an hour: --gtest_also_run_disabled_tests --gtest_filter=*ReachesTheEntropy
+// Takes ten minutes: --gtest_also_run_disabled_tests --gtest_filter=*ReachesTheEntropy
 TEST_F(SpanEntropyOfTheGrammar, DISABLED_ReachesTheEntropy) {
   const Course course{.words = 6, .sentences = 1, .texts = 800'000, .steps = 16'000, .draws = 3'000'000};
   const double loss = loss_of(course);
