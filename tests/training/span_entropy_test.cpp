@@ -2,7 +2,9 @@
 // probabilities are known.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <unordered_map>
 
