@@ -157,8 +157,8 @@ tensor::NamedTensors export_t5_tensors(const models::ModelFiles& model, const Tr
                                        const T5Ids& ids, const std::string& file) {
   const std::vector<int64_t> columns = all_of(config.d_model);
   tensor::NamedTensors tensors = export_pairs(model.tensors, hf_t5_tensors(config), file);
-  if (config.layer
-          .scale_attention) {  // T5 does not divide products by the root of the head's width; its queries are shorter
+  // T5 does not divide products by the root of the head's width. Shorter queries do the same.
+  if (config.layer.scale_attention) {
     const float factor = 1.0F / std::sqrt(static_cast<float>(config.encoder_layer().head_width()));
     for (auto& [name, tensor] : tensors) {
       tensor = name.ends_with("Attention.q.weight") ? scaled(tensor, factor) : tensor;

@@ -10,6 +10,7 @@
 
 #include "data/sample/lexicon.h"
 #include "data/sample/make_grammar.h"
+#include "data/text/text_file.h"
 #include "data/vocabulary/sentinels.h"
 #include "report/metrics_log.h"
 #include "support/temporary_folder.h"
@@ -179,8 +180,8 @@ class SpanEntropyOfTheGrammar : public testing::Test {
     options.seed = kValidationSpanSeed;
     const SpanPosterior posterior(tree, course.sentences, options);
     const std::vector<int32_t> sentinels = data::sentinel_ids(vocabulary);
-    const data::CorruptedWindows texts(data::encode_documents(lines_of("valid.txt"), vocabulary, 1), sentinels,
-                                       vocabulary.special(), options);
+    const data::CorruptedWindows texts(data::encode_documents(data::read_lines(path("valid.txt")), vocabulary, 1),
+                                       sentinels, vocabulary.special(), options);
     double nats = 0;
     int64_t tokens = 0;
     for (uint64_t i = 0; i < texts.size(); ++i) {
@@ -202,15 +203,6 @@ class SpanEntropyOfTheGrammar : public testing::Test {
     for (int i = 0; i < texts; ++i) {
       file << sentences.text(per_text) << "\n";
     }
-  }
-
-  std::vector<std::string> lines_of(const char* name) const {
-    std::ifstream file(path(name));
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) {
-      lines.push_back(line);
-    }
-    return lines;
   }
 
   test_support::TemporaryFolder folder_;
