@@ -42,6 +42,12 @@ for part in train test; do
 done
 cp corpus/test.tsv corpus/dev.tsv
 cp corpus/train.tsv corpus/phrases.train.tsv
+for task in sst2 trec ewt-upos conll2000 treebank mrpc; do
+  mkdir -p "corpus/tasks/$task"
+  paste corpus/train.tsv corpus/train.de >"corpus/tasks/$task/train.tsv"
+done
+cp corpus/train.tags corpus/tasks/ewt-upos/train.tsv
+cp corpus/train.tags corpus/tasks/conll2000/train.tsv
 # Four tasks in one model.
 cp corpus/train.tsv corpus/all.train.tsv
 cp corpus/train.tsv corpus/all.valid.tsv
