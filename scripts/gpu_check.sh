@@ -103,6 +103,16 @@ score_on_both() {
     END {print "largest difference", most; exit most > 1e-3}'
 }
 
+# Translations with weights in int8 are those of the CPU.
+int8_on_both() {
+  for device in cpu cuda; do
+    ./dragoman translate --device $device --model model --precision int8 --input corpus/valid.en --output $device.int8
+  done
+  different=$(diff cpu.int8 cuda.int8 | grep -c '^<' || true)
+  echo "lines that differ: $different of $(wc -l <cpu.int8)"
+  [ "$different" -le "$(($(wc -l <cpu.int8) / 100))" ]
+}
+
 # The server answers as `translate`, before and after a reload.
 serve_as_translate() {
   head -n 20 corpus/valid.en >lines.txt
@@ -180,12 +190,19 @@ run() {
         --sentences 32 --target-length 64 --warmup 10 --steps 50
     done
   fi
+  if wants speed && [ -x dragoman ]; then
+    for precision in bfloat16 int8; do
+      check "speed-translate-$precision" ./dragoman benchmark --translate --device cuda --shape base --beam-size 1 \
+        --sentences 128 --batch-tokens 8192 --precision $precision --steps 5
+    done
+  fi
   if wants profile && [ -x cuda_speed ]; then profile; fi
   if wants train && [ -x dragoman ]; then
     ./dragoman sample-corpus --output corpus --size 2000 >"$work/corpus.log" 2>&1 || true
     check train ./dragoman train --device cuda --preset tiny --source corpus/train.en --target corpus/train.de \
       --valid-source corpus/valid.en --valid-target corpus/valid.de --model model --max-steps 200
     check translate sh -c 'head -n 20 corpus/valid.en | ./dragoman translate --device cuda --model model'
+    check translate-int8 int8_on_both
     if wants serve; then
       check score score_on_both
       check serve serve_as_translate

@@ -16,6 +16,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/gated_activation.h"
 #include "kernels/gemm.h"
+#include "kernels/int8_weight.h"
 #include "kernels/layer_norm.h"
 #include "kernels/recurrent.h"
 #include "kernels/rotation.h"
@@ -74,6 +75,11 @@ class Backend {
   // Products, sums and single elements
 
   virtual void gemm(const GemmProblem& problem) const = 0;
+  /// Computes products of the rows of x [M, K] float32 with weights in int8, with the bits of PackedMatrix. Rows of x
+  /// are rounded once for all. Throws: Error for a backend that does not multiplies_in int8.
+  virtual void multiply_int8(const Tensor& x, std::span<const Int8Product> products) const;
+  /// Computes y[n] = scale * W^T[ids[n]].  @param table  W [D, V];  @param ids  [N] int32;  @param y  [N, D] float32
+  virtual void gather_int8_rows(const Int8Weight& table, const Tensor& ids, float scale, Tensor& y) const;
   /// Computes sums += sum of the rows, added in order.  @param rows  [N, D], may be bfloat16;  @param sums  [D]
   virtual void sum_rows_accumulate(const Tensor& rows, Tensor& sums) const = 0;
   /// Computes rows[n] += row.  @param row  [D];  @param rows  [N, D]

@@ -87,6 +87,14 @@ Tensor on_host_as_float32(const StoredParameter& stored, kernels::Transpose tran
   return as_float32(stored, transpose);
 }
 
+Tensor column_norms_of(const StoredParameter& stored, kernels::Transpose transpose) {
+  const auto on_host = [&] {
+    const tensor::HostScope scope;
+    return ops::column_norms(as_float32(stored, transpose));
+  };
+  return tensor::to_current_device(on_host());
+}
+
 // Keeps the values of a weight in bfloat16 if products take it so.
 void round_for_products(Parameter& parameter) {
   if (parameter.is_matrix_weight && parameter.precision == kernels::Precision::kBFloat16) {
@@ -94,6 +102,16 @@ void round_for_products(Parameter& parameter) {
     parameter.rounded = Tensor::empty(values.shape(), tensor::DType::kBFloat16);
     kernels::backend_of(values).copy_rounded(values, parameter.rounded);
   }
+}
+
+// The int8 copy of a weight for the current device, from values in host memory.
+std::shared_ptr<const kernels::Int8Weight> int8_copy(const StoredParameter& stored, kernels::Transpose transpose) {
+  kernels::QuantisedWeight quantised{stored.values, stored.scales};
+  if (!is_quantised(stored)) {
+    const tensor::HostScope on_host;
+    quantised = kernels::quantise(stored.values.to(tensor::DType::kFloat32), transpose);
+  }
+  return std::make_shared<kernels::Int8Weight>(kernels::int8_weight(quantised, transpose));
 }
 
 void pack_stored(const StoredParameter& stored, ops::PackedWeight& copy) {
@@ -200,6 +218,11 @@ void ParameterSet::pack_weights(kernels::Precision precision) {
     packing_->pack(0, 1);
   } else if (values().dtype() == tensor::DType::kFloat32) {
     allocate_packing(precision);
+    for (const ParameterHandle& parameter : parameters_) {
+      if (parameter->is_matrix_weight && precision == kernels::Precision::kInt8) {
+        parameter->int8 = int8_copy({tensor::to_host(parameter->variable.value())}, parameter->packed_from);
+      }
+    }
   }
 }
 
@@ -215,6 +238,7 @@ void ParameterSet::allocate_packing(kernels::Precision precision) {
       parameter->precision = precision;
       parameter->rounding = rounding;
       parameter->rounded = {};
+      parameter->int8 = nullptr;
     }
     return;
   }
@@ -236,6 +260,7 @@ void ParameterSet::share_packing(const ParameterSet& other) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     parameters_[i]->precision = other.parameters_[i]->precision;
     parameters_[i]->rounding = other.parameters_[i]->rounding;
+    parameters_[i]->int8 = other.parameters_[i]->int8;
   }
 }
 
@@ -279,17 +304,22 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
   if (!packs_) {
     memory.emplace(memory_);
   }
-  if (!parameter.is_matrix_weight || !packs_) {
+  const bool is_copied = parameter.is_matrix_weight && (packs_ || precision_ == kernels::Precision::kInt8);
+  if (!is_copied) {
     parameter.precision = packs_ ? kernels::Precision::kFloat32 : precision_;
     parameter.variable = Variable(tensor::to_current_device(on_host_as_float32(stored, parameter.packed_from)));
     round_for_products(parameter);
     return;
   }
-  const ops::PackedWeightLayout layout{precision_, parameter.packed_from};
   parameter.variable = Variable();
   if (parameter.is_normed) {
-    parameter.column_norms = ops::column_norms(as_float32(stored, parameter.packed_from));
+    parameter.column_norms = column_norms_of(stored, parameter.packed_from);
   }
+  if (!packs_) {
+    parameter.int8 = int8_copy(stored, parameter.packed_from);
+    return;
+  }
+  const ops::PackedWeightLayout layout{precision_, parameter.packed_from};
   copies_[index] = std::make_unique<ops::PackedWeight>(parameter.shape, layout);
   pack_stored(stored, *copies_[index]);
 }

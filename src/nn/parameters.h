@@ -46,6 +46,7 @@ struct Parameter {
   kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with the weight if it is not packed
   std::shared_ptr<const WeightPacking> packing;                 ///< null if nothing is packed
   std::shared_ptr<RoundedValues> rounding;                      ///< null unless unpacked products take bfloat16
+  std::shared_ptr<const kernels::Int8Weight> int8;              ///< of a device that packs no weights; null for none
   Tensor rounded;  ///< the values in bfloat16, where `rounding` is null and they never change; undefined for none
 
   /// Returns: the variable, which also has its rounded values if products take them.
@@ -55,9 +56,12 @@ struct Parameter {
     }
     return variable;
   }
-  /// Returns: the variable and its packed copy. Throws: Error if the copy is older than the values; see
+  /// Returns: the variable and its copy. Throws: Error if the copy is older than the values; see
   /// WeightPacking::copy_of.
   ops::Weight weight() const {
+    if (int8 != nullptr) {
+      return {variable, int8.get()};
+    }
     return {variable, packing == nullptr ? nullptr : packing->copy_of(index), precision,
             rounding == nullptr ? rounded : rounding->part(offset, shape)};
   }
@@ -144,9 +148,8 @@ class ParameterSet {
 };
 
 /// Fills a set for inference, one parameter at a time. A matrix weight is kept only in packed form, in `precision`.
-/// Other parameters become float32 variables, as all do if the backend of the current device packs no weights. Values
-/// are rounded at most once: int8 values are packed into int8 copies
-/// unchanged.
+/// Other parameters become float32 variables. If the backend of the current device packs no weights, a matrix weight is
+/// kept in int8, or as a float32 variable. Values are rounded at most once: int8 values stay as they are in int8.
 /// Requires: nothing uses the flat buffer of the set, as training and saving do, because there is none.
 class PackedLoading {
  public:

@@ -55,6 +55,14 @@ Tensor gather_packed_rows(const PackedWeight& table, const Tensor& ids, float sc
   return output;
 }
 
+// The same of a table in int8 on a device that packs none.
+Tensor gather_int8_rows(const kernels::Int8Weight& table, const Tensor& ids, float scale) {
+  kernels::check_ids(ids, ids.size(), table.columns(), "embedding", "ids");
+  Tensor output = Tensor::empty({ids.dim(0), table.depth});  // [N, D]
+  kernels::backend_of(output).gather_int8_rows(table, ids, scale, output);
+  return output;
+}
+
 // 10000^(-2i / D) for each pair i of columns; an odd D ends with half a pair
 std::vector<double> position_rates(int64_t d_model) {
   std::vector<double> rates;
@@ -110,8 +118,11 @@ Tensor host_positions(int64_t n_positions, int64_t d_model) {
 }  // namespace
 
 Variable embedding(const Weight& table, const Tensor& ids, float scale) {
-  return table.variable.defined() ? lookup(table.variable, ids, scale, "embedding", "table")
-                                  : Variable(gather_packed_rows(*table.packed, ids, scale));
+  if (table.variable.defined()) {
+    return lookup(table.variable, ids, scale, "embedding", "table");
+  }
+  return Variable(table.int8 != nullptr ? gather_int8_rows(*table.int8, ids, scale)
+                                        : gather_packed_rows(*table.packed, ids, scale));
 }
 
 Variable select_rows(const Variable& x, const Tensor& ids) {

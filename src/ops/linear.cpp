@@ -108,6 +108,20 @@ bool multiplies_packed(const Variable& x, const Weight& weight) {
   return weight.packed != nullptr && x.dtype() != DType::kFloat64;
 }
 
+// Products with weights in int8 on a device that packs none: inference only.
+std::vector<Variable> multiplied_int8(const Variable& x, std::span<const LinearMap> maps, Activation activation) {
+  std::vector<kernels::Int8Product> products;
+  std::vector<Variable> results;
+  for (const LinearMap& map : maps) {
+    check_linear(x, map.weight, map.bias, Transpose::kNo);
+    Tensor y = Tensor::empty({x.dim(0), map.weight.shape()[1]});  // [N, Dout]
+    products.push_back({*map.weight.int8, map.bias.defined() ? map.bias.value() : Tensor(), activation, y});
+    results.emplace_back(y);
+  }
+  kernels::backend_of(x.value()).multiply_int8(x.value(), products);
+  return results;
+}
+
 bool multiplies_with_relu(const Variable& x, const Weight& weight, const Variable& bias) {
   return weight.packed == nullptr && bias.defined() && kernels::backend_of(x.value()).multiplies_with_relu();
 }
@@ -222,6 +236,10 @@ std::vector<Variable> linear_joined(const Variable& x, std::span<const LinearMap
 
 Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation act) {
   const bool learns = autograd::needs_grad({&x, &weight.variable, &bias});
+  if (weight.int8 != nullptr && act == Activation::kRelu) {
+    const LinearMap map{weight, bias};
+    return multiplied_int8(x, {&map, 1}, act).front();
+  }
   if (act == Activation::kRelu && multiplies_with_relu(x, weight, bias)) {
     check_linear(x, weight, bias, Transpose::kNo);
     Tensor y = Tensor::empty({x.dim(0), weight.shape()[1]}, result_type(x, weight, bias));  // [N, Dout]
@@ -239,6 +257,9 @@ Variable linear_activation(const Variable& x, const Weight& weight, const Variab
 std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps) {
   if (joins(x, maps)) {
     return linear_joined(x, maps);
+  }
+  if (std::ranges::all_of(maps, [](const LinearMap& map) { return map.weight.int8 != nullptr; })) {
+    return multiplied_int8(x, maps, Activation::kNone);
   }
   std::vector<Variable> results;
   if (!std::ranges::all_of(maps, [&](const LinearMap& map) { return multiplies_packed(x, map.weight); })) {

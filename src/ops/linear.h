@@ -33,9 +33,9 @@ struct LinearMap {
 };
 
 /// Computes y_i = x W_i + b_i, with the values and gradients of separate calls of `linear`. In inference with packed
-/// weights, the rows of x are rounded once for all maps. On a GPU, training in bfloat16 computes one
-/// product with the weights side by side; results are then columns of it, and so may their gradients be.  @return y_i
-/// [N, Dout_i], in order
+/// weights, or weights in int8, the rows of x are rounded once for all maps. On a GPU, training in bfloat16 computes
+/// one product with the weights side by side; results are then columns of it, and so may their gradients be.  @return
+/// y_i [N, Dout_i], in order
 std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps);
 
 }  // namespace dragoman::ops

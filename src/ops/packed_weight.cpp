@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/cpu/output/logit_screen.h"
 #include "ops/gemm.h"
 #include "ops/product_grad.h"
@@ -86,6 +87,9 @@ tensor::Shape PackedWeight::shape() const {
 void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, const Tensor& bias, Tensor& y) {
   if (weight.packed != nullptr) {
     weight.packed->forward().multiply(x, {bias, Activation::kNone}, y);
+  } else if (weight.int8 != nullptr) {
+    const kernels::Int8Product product{*weight.int8, bias, Activation::kNone, y};
+    kernels::backend_of(y).multiply_int8(x, {&product, 1});
   } else if (bias.defined()) {
     gemm_bias(x, Transpose::kNo, weight.operand(), stored, bias, y, weight.precision());
   } else {

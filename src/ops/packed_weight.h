@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/cpu/gemm/packed_matrix.h"
+#include "kernels/int8_weight.h"
 #include "ops/types.h"
 
 namespace dragoman::kernels {
@@ -63,7 +64,7 @@ class PackedWeight {
   std::shared_ptr<LazyScreen> screen_;  // null if it saves no time
 };
 
-/// A weight as an operand of products: the variable, its packed copy, or both. Without a copy, a product takes the
+/// A weight as an operand of products: the variable, a copy of it, or both. Without a copy, a product takes the
 /// variable: the CPU packs it in float32, with the bits of a float32 copy; other devices multiply in
 /// `unpacked_precision`, with `rounded` if it is there. Without a variable, which saves memory, there is inference
 /// only. Requires: the copy outlives the tape.
@@ -71,14 +72,20 @@ struct Weight {
   Weight(Variable weight, const PackedWeight* copy = nullptr, Precision without_copy = Precision::kFloat32,
          Tensor in_bfloat16 = {})
       : variable(std::move(weight)), packed(copy), unpacked_precision(without_copy), rounded(std::move(in_bfloat16)) {}
+  /// A weight in int8 on a device that packs none.
+  Weight(Variable weight, const kernels::Int8Weight* copy)
+      : variable(std::move(weight)), packed(nullptr), int8(copy), unpacked_precision(Precision::kInt8) {}
 
-  tensor::Shape shape() const { return variable.defined() ? variable.shape() : packed->shape(); }
+  tensor::Shape shape() const {
+    return variable.defined() ? variable.shape() : int8 != nullptr ? int8->shape() : packed->shape();
+  }
   /// Returns: what products in `unpacked_precision` take.
   const Tensor& operand() const { return rounded.defined() ? rounded : variable.value(); }
   Precision precision() const { return packed == nullptr ? unpacked_precision : packed->layout().precision; }
 
   Variable variable;
   const PackedWeight* packed;
+  const kernels::Int8Weight* int8 = nullptr;
   Precision unpacked_precision;
   Tensor rounded;  ///< the values in bfloat16, or undefined
 };

@@ -113,14 +113,16 @@ TEST_F(CudaCommands, SearchesAreTunedAndShortlistsLearnedAsOnTheCpu) {
   }
 }
 
-// A folder in int8 becomes float32 on a GPU; int8 products are refused by name.
-TEST_F(CudaCommands, Int8FoldersAreReadAndInt8ProductsAreRefused) {
+// A folder in int8 becomes float32 on a GPU, or stays int8 if asked.
+TEST_F(CudaCommands, Int8IsThatOfTheCpu) {
   output_of("quantize --model model --output int8 --precision int8");
   EXPECT_EQ(lines_of("translate --model int8 --input lines --device cuda"),
             lines_of("translate --model int8 --input lines --precision float32"));
-  for (const char* words : {"translate --model model --input lines", "serve --model en:de=model --port 0"}) {
-    expect_failure(program_->run(std::string(words) + " --device cuda --precision int8"), 2,
-                   {"cuda:0 multiplies weights in float32 only, asked for int8; choose float32"});
+  for (const std::string words :
+       {"translate --model model --input lines --precision int8",
+        "translate --model int8 --input lines --precision int8", "tag --model tags --input lines --precision int8",
+        "generate --model letters --prompt cat --max-tokens 8 --precision int8 --temperature 0"}) {
+    EXPECT_EQ(lines_of(words + " --device cuda"), lines_of(words)) << words;
   }
   expect_failure(program_->run("serve --model en:de=model --port 0 --device gpu"), 2,
                  {"--device is \"gpu\", must be auto, cpu, cuda or cuda:N"});

@@ -103,7 +103,7 @@ TEST_F(CudaSearch, RulesAndPrefixesAreThoseOfTheCpu) {
 TEST_F(CudaSearch, ASentenceAloneHasTheBitsThatItHasInABatch) {
   const auto model = tiny_model(nn::NormOrder::kPost);
   const OnCuda device;
-  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
     const ParallelSearch search(on_device(*model, precision));
     const auto sources = random_sources(9, 3);
     for (const int beam_size : {1, 3}) {

@@ -93,7 +93,7 @@ using PlanKey = std::array<int64_t, 11>;
 PlanKey key_of(const Product& p) {
   const int64_t flags = (p.a_transposed ? 1 : 0) | (p.b_transposed ? 2 : 0) | (p.bias != nullptr ? 4 : 0) |
                         (p.accumulate ? 8 : 0) | (p.a.is_bfloat16 ? 16 : 0) | (p.c.is_bfloat16 ? 32 : 0) |
-                        (p.relu ? 64 : 0) | (p.rows_alike ? 128 : 0);
+                        (p.relu ? 64 : 0) | (p.rows_alike ? 128 : 0) | (p.is_int8 ? 256 : 0);
   return {p.rows,
           p.columns,
           p.depth,
@@ -107,12 +107,25 @@ PlanKey key_of(const Product& p) {
           p.bias == nullptr ? 0 : alignment_of(p.bias, p.rows_alike)};
 }
 
+cudaDataType type_of(const AnyMatrix& matrix) {
+  return matrix.is_bfloat16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+cudaDataType type_of_a(const Product& p) {
+  return p.is_int8 ? CUDA_R_8I : type_of(p.a);
+}
+cudaDataType type_of_b(const Product& p) {
+  return p.is_int8 ? CUDA_R_8I : type_of(p.b);
+}
+cudaDataType type_of_c(const Product& p) {
+  return p.is_int8 ? CUDA_R_32I : type_of(p.c);
+}
+
 // A matrix as the library sees it: row-major [R, C] is column-major [C, R].
 class Layout {
  public:
-  Layout(int64_t rows, int64_t columns, int64_t stride, bool is_bfloat16) {
-    check(lt().cublasLtMatrixLayoutCreate(&layout_, is_bfloat16 ? CUDA_R_16BF : CUDA_R_32F,
-                                          static_cast<uint64_t>(columns), static_cast<uint64_t>(rows), stride),
+  Layout(int64_t rows, int64_t columns, int64_t stride, cudaDataType type) {
+    check(lt().cublasLtMatrixLayoutCreate(&layout_, type, static_cast<uint64_t>(columns), static_cast<uint64_t>(rows),
+                                          stride),
           "cublasLtMatrixLayoutCreate");
   }
   ~Layout() { lt().cublasLtMatrixLayoutDestroy(layout_); }
@@ -158,10 +171,12 @@ class Preference {
 class Plan {
  public:
   Plan(cublasLtHandle_t handle, const Product& p)
-      : a_(p.a_transposed ? p.depth : p.rows, p.a_transposed ? p.rows : p.depth, p.a.stride, p.a.is_bfloat16),
-        b_(p.b_transposed ? p.columns : p.depth, p.b_transposed ? p.depth : p.columns, p.b.stride, p.b.is_bfloat16),
-        c_(p.rows, p.columns, p.c.stride, p.c.is_bfloat16) {
-    check(lt().cublasLtMatmulDescCreate(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+      : a_(p.a_transposed ? p.depth : p.rows, p.a_transposed ? p.rows : p.depth, p.a.stride, type_of_a(p)),
+        b_(p.b_transposed ? p.columns : p.depth, p.b_transposed ? p.depth : p.columns, p.b.stride, type_of_b(p)),
+        c_(p.rows, p.columns, p.c.stride, type_of_c(p)) {
+    check(lt().cublasLtMatmulDescCreate(&product_, p.is_int8 ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
+                                        p.is_int8 ? CUDA_R_32I : CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (p.bias != nullptr) {
@@ -170,8 +185,8 @@ class Plan {
     }
     const Preference preference(p);
     const int64_t rows = p.rows_alike ? kRowsOfChoice : p.rows;
-    const Layout a(p.a_transposed ? p.depth : rows, p.a_transposed ? rows : p.depth, p.a.stride, p.a.is_bfloat16);
-    const Layout c(rows, p.columns, p.c.stride, p.c.is_bfloat16);
+    const Layout a(p.a_transposed ? p.depth : rows, p.a_transposed ? rows : p.depth, p.a.stride, type_of_a(p));
+    const Layout c(rows, p.columns, p.c.stride, type_of_c(p));
     cublasLtMatmulHeuristicResult_t result{};
     int found = 0;
     const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(handle, product_, b_.get(), a.get(), c.get(),
@@ -191,9 +206,12 @@ class Plan {
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     }
     const float one = 1.0F, beta = p.accumulate ? 1.0F : 0.0F;
-    const cublasStatus_t status = lt().cublasLtMatmul(handle, product_, &one, p.b.data, b_.get(), p.a.data, a_.get(),
-                                                      &beta, p.c.data, c_.get(), p.c.data, c_.get(), &algorithm_,
-                                                      workspace, p.rows_alike ? 0 : kWorkspaceBytes, current_stream());
+    constexpr int32_t kOne = 1, kZero = 0;
+    const void* const alpha_of_type = p.is_int8 ? static_cast<const void*>(&kOne) : &one;
+    const void* const beta_of_type = p.is_int8 ? static_cast<const void*>(&kZero) : &beta;
+    const cublasStatus_t status = lt().cublasLtMatmul(
+        handle, product_, alpha_of_type, p.b.data, b_.get(), p.a.data, a_.get(), beta_of_type, p.c.data, c_.get(),
+        p.c.data, c_.get(), &algorithm_, workspace, p.rows_alike ? 0 : kWorkspaceBytes, current_stream());
     if (p.rows_alike && (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)) {
       return false;
     }

@@ -9,7 +9,7 @@ namespace dragoman::kernels::cuda {
 class CublasLt;
 struct Product;
 
-/// The kernels of an NVIDIA GPU in float32 and bfloat16. Products add up in float32. Kernels run one after another in
+/// The kernels of an NVIDIA GPU in float32 and bfloat16. Products add up in float32, those with weights in int8 in int32. Kernels run one after another in
 /// one stream, so nothing waits except what gives a number back to the host. All sums have a fixed order: equal calls
 /// give equal bits. Throws: Error, "cuda: attention_step does not exist for an int8 cache yet; use float32", for what
 /// is not there yet.
@@ -21,13 +21,15 @@ class CudaBackend final : public Backend {
 
   const char* name() const override { return "cuda"; }
   bool packs_weights() const override { return false; }
-  bool multiplies_in(Precision precision) const override { return precision != Precision::kInt8; }
+  bool multiplies_in(Precision) const override { return true; }
   bool multiplies_with_relu() const override { return true; }
   int64_t rows_of_logits() const override { return 4096; }
   std::string new_device_group() const override;
   std::string device_place() const override;
   std::unique_ptr<DeviceMessages> join_device_group(const std::string& group, int rank, int size) const override;
   void gemm(const GemmProblem& problem) const override;
+  void multiply_int8(const Tensor& x, std::span<const Int8Product> products) const override;
+  void gather_int8_rows(const Int8Weight& table, const Tensor& ids, float scale, Tensor& y) const override;
   void sum_rows_accumulate(const Tensor& rows, Tensor& sums) const override;
   void add_to_rows(const Tensor& row, Tensor& rows) const override;
   void add_in_place(Tensor& sum, const Tensor& part) const override;

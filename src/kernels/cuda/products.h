@@ -16,9 +16,11 @@ struct Product {
   int64_t rows, columns, depth;  ///< M, N, K
   bool relu = false;             ///< with a bias only
   bool rows_alike = false;       ///< a row of C has the same bits whatever the number of rows
+  bool is_int8 = false;          ///< A and B are int8 and B is transposed, C is int32, all at multiples of 16 bytes
 };
 
 /// Multiplies with a plain kernel in tiles, for any alignment and stride. Sums are float32, in order of depth.
+/// Requires: the product is not int8.
 void multiply_plainly(const Product& product);
 
 }  // namespace dragoman::kernels::cuda

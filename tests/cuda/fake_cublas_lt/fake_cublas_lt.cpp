@@ -30,6 +30,7 @@ struct Layout {
 };
 
 struct Description {
+  bool in_integers = false;
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
@@ -64,7 +65,7 @@ cublasStatus_t set(T& member, const void* value, size_t bytes) {
 }
 
 uint64_t bytes_of(cudaDataType type) {
-  return type == CUDA_R_32F ? 4 : 2;
+  return type == CUDA_R_8I ? 1 : type == CUDA_R_16BF ? 2 : 4;
 }
 
 bool is_aligned(const void* address) {
@@ -84,6 +85,13 @@ struct Problem {
   const Layout &a, &b, &c, &d;
 };
 
+bool has_aligned_columns(const Problem& p) {
+  const auto is_aligned_in = [](const Layout& layout) {
+    return static_cast<uint64_t>(layout.stride) * bytes_of(layout.type) % kNeededAlignment == 0;
+  };
+  return is_aligned_in(p.a) && is_aligned_in(p.b) && is_aligned_in(p.c) && is_aligned_in(p.d);
+}
+
 // Shapes that do not meet are an error; types and alignments that no algorithm has are not supported.
 cublasStatus_t check(const Problem& p) {
   const bool a_turned = p.product.a == CUBLAS_OP_T, b_turned = p.product.b == CUBLAS_OP_T;
@@ -97,15 +105,19 @@ cublasStatus_t check(const Problem& p) {
       return CUBLAS_STATUS_INVALID_VALUE;
     }
   }
+  if (p.product.in_integers) {  // in this layout, turned A alone, and sizes in multiples of four
+    const bool supported = p.a.type == CUDA_R_8I && p.b.type == CUDA_R_8I && p.c.type == CUDA_R_32I &&
+                           p.d.type == CUDA_R_32I && a_turned && !b_turned && rows % 4 == 0 && depth % 4 == 0 &&
+                           p.product.epilogue == CUBLASLT_EPILOGUE_DEFAULT;
+    return supported && has_aligned_columns(p) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+  }
   const bool full = p.a.type == CUDA_R_32F && p.d.type == CUDA_R_32F;
   const bool half = p.a.type == CUDA_R_16BF && (p.d.type == CUDA_R_32F || p.d.type == CUDA_R_16BF);
   if (p.a.type != p.b.type || p.c.type != p.d.type || !(full || half)) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  for (const Layout* layout : {&p.a, &p.b, &p.c, &p.d}) {
-    if (static_cast<uint64_t>(layout->stride) * bytes_of(layout->type) % kNeededAlignment != 0) {
-      return CUBLAS_STATUS_NOT_SUPPORTED;
-    }
+  if (!has_aligned_columns(p)) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   }
   if (has_bias(p.product) && (p.product.bias == nullptr || !is_aligned(p.product.bias))) {
     return p.product.bias == nullptr ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_NOT_SUPPORTED;
@@ -188,6 +200,24 @@ void multiply(const Problem& p, const Operands& x) {
   }
 }
 
+// D = A^T B in integers; other factors than 1 and 0 are not what the project asks for.
+cublasStatus_t multiply_integers(const Problem& p, const void* alpha, const void* beta, const Operands& x) {
+  if (*static_cast<const int32_t*>(alpha) != 1 || *static_cast<const int32_t*>(beta) != 0) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  for (int64_t column = 0; column < static_cast<int64_t>(p.d.columns); ++column) {
+    for (int64_t row = 0; row < static_cast<int64_t>(p.d.rows); ++row) {
+      int32_t sum = 0;
+      for (int64_t k = 0; k < static_cast<int64_t>(p.a.rows); ++k) {
+        sum += static_cast<const int8_t*>(x.a)[row * p.a.stride + k] *
+               static_cast<const int8_t*>(x.b)[column * p.b.stride + k];
+      }
+      static_cast<int32_t*>(x.d)[column * p.d.stride + row] = sum;
+    }
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 }  // namespace
 
 struct cublasLtContext {};
@@ -208,10 +238,11 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  if (product == nullptr || compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) {
+  const bool in_integers = compute == CUBLAS_COMPUTE_32I && scale == CUDA_R_32I;
+  if (product == nullptr || (!in_integers && (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F))) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  *product = reinterpret_cast<cublasLtMatmulDesc_t>(new Description);
+  *product = reinterpret_cast<cublasLtMatmulDesc_t>(new Description{.in_integers = in_integers});
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -332,6 +363,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
   std::memset(workspace, 0xFF, workspace_of(chosen.schemes));  // an algorithm may write all of it
+  if (problem.product.in_integers) {
+    return multiply_integers(problem, alpha, beta, {1.0F, a, b, 0.0F, c, d});
+  }
   multiply(problem, {*static_cast<const float*>(alpha), a, b, *static_cast<const float*>(beta), c, d});
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -5,8 +5,11 @@
 #include <array>
 #include <cstdlib>
 
+#include "kernels/cpu/gemm/packed_matrix.h"
 #include "kernels/cuda/cublas_lt.h"
+#include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/device_arrays.h"
+#include "kernels/int8_weight.h"
 #include "ops/gemm.h"
 #include "support/cuda_device.h"
 #include "support/error_of.h"
@@ -162,6 +165,63 @@ TEST(CublasLtProducts, AProgramWithoutAnAlgorithmTakesThePlainKernel) {
   Tensor seen = Tensor::empty({33, 50});
   ops::gemm_bias(on_device(x), ops::Transpose::kNo, on_device(weight), ops::Transpose::kNo, on_device(bias), seen);
   EXPECT_TRUE(close(tensor::to_host(seen), expected, 1e-6));
+}
+
+// Rows in int8 times the columns of a weight, each as a row of kDepth.
+TEST(CublasLtProducts, SumsOfInt8AreExact) {
+  CublasLt library;
+  std::vector<int8_t> a(kRows * kDepth), b(kColumns * kDepth);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<int8_t>(static_cast<int>(i * 37 % 255) - 127);
+  }
+  for (size_t i = 0; i < b.size(); ++i) {
+    b[i] = static_cast<int8_t>(static_cast<int>(i * 101 % 255) - 127);
+  }
+  const OnCuda device;
+  const DeviceArray<int8_t> rows(a), columns(b);
+  const DeviceArray<int32_t> sums(kRows * kColumns);
+  Product product{.a = {rows.data(), kDepth},
+                  .a_transposed = false,
+                  .b = {columns.data(), kDepth},
+                  .b_transposed = true,
+                  .bias = nullptr,
+                  .c = {sums.data(), kColumns},
+                  .accumulate = false,
+                  .rows = kRows,
+                  .columns = kColumns,
+                  .depth = kDepth,
+                  .is_int8 = true};
+  ASSERT_TRUE(library.multiply(product));
+  std::vector<int32_t> seen(kRows * kColumns);
+  sums.read(seen);
+  for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t column = 0; column < kColumns; ++column) {
+      int32_t expected = 0;
+      for (int64_t k = 0; k < kDepth; ++k) {
+        expected += a[static_cast<size_t>(row * kDepth + k)] * b[static_cast<size_t>(column * kDepth + k)];
+      }
+      EXPECT_EQ(seen[static_cast<size_t>(row * kColumns + column)], expected) << row << ", " << column;
+    }
+  }
+  product.b_transposed = false;  // which the library has no kernel for
+  product.b.stride = kColumns;
+  EXPECT_FALSE(library.multiply(product));
+}
+
+// With the library and without, in which case the plain kernel multiplies.
+TEST(CublasLtProducts, ProductsWithInt8WeightsAreExactWithoutAnAlgorithm) {
+  const Tensor x = random_tensor({33, 37}, DType::kFloat32, 1), weight = random_tensor({37, 50}, DType::kFloat32, 2);
+  const QuantisedWeight quantised = quantise(weight, Transpose::kNo);
+  Tensor expected = Tensor::empty({33, 50});
+  PackedMatrix(weight, Transpose::kNo, Precision::kInt8).multiply(x, {}, expected);
+  for (const char* way : {"", "no algorithm"}) {
+    const FakeScope scope(way);
+    const OnCuda device;
+    const Int8Weight copy = int8_weight(quantised, Transpose::kNo);
+    const Int8Product product{copy, {}, Activation::kNone, Tensor::empty({33, 50})};
+    CudaBackend().multiply_int8(on_device(x), {&product, 1});
+    EXPECT_EQ(tensor::to_host(product.y).to_vector<float>(), expected.to_vector<float>()) << way;
+  }
 }
 
 test_support::Outcome open_library(const char* folder, const char* way = "") {

@@ -28,10 +28,4 @@ struct PanelStorage {
   Tensor starts;  ///< [N] int32, int8 only: the initial value of the sums of each column
 };
 
-/// A weight quantized to int8:  w(k, n) = values(k, n) * scales[n], with n the column in y = x W.
-struct QuantisedWeight {
-  Tensor values;  ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
-  Tensor scales;  ///< [N] float32, the scale of each column; 0 for a column of zeros
-};
-
 }  // namespace dragoman::kernels

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "kernels/cpu/gemm/panel_storage.h"
+#include "kernels/int8_weight.h"
 #include "kernels/product_kernel.h"
 #include "kernels/transpose.h"
 
