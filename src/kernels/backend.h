@@ -76,7 +76,7 @@ class Backend {
 
   virtual void gemm(const GemmProblem& problem) const = 0;
   /// Computes products of the rows of x [M, K] float32 with weights in int8, with the bits of PackedMatrix. Rows of x
-  /// are rounded once for all. Throws: Error for a backend that does not multiplies_in int8.
+  /// are rounded once for all. Throws: Error, "cpu: multiply_int8 does not exist; use a PackedMatrix".
   virtual void multiply_int8(const Tensor& x, std::span<const Int8Product> products) const;
   /// Computes y[n] = scale * W^T[ids[n]].  @param table  W [D, V];  @param ids  [N] int32;  @param y  [N, D] float32
   virtual void gather_int8_rows(const Int8Weight& table, const Tensor& ids, float scale, Tensor& y) const;

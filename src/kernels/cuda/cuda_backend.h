@@ -9,10 +9,10 @@ namespace dragoman::kernels::cuda {
 class CublasLt;
 struct Product;
 
-/// The kernels of an NVIDIA GPU in float32 and bfloat16. Products add up in float32, those with weights in int8 in int32. Kernels run one after another in
-/// one stream, so nothing waits except what gives a number back to the host. All sums have a fixed order: equal calls
-/// give equal bits. Throws: Error, "cuda: attention_step does not exist for an int8 cache yet; use float32", for what
-/// is not there yet.
+/// The kernels of an NVIDIA GPU in float32 and bfloat16. Products add up in float32, those with weights in int8 in
+/// int32. Kernels run one after another in one stream, so nothing waits except what gives a number back to the host.
+/// All sums have a fixed order: equal calls give equal bits. Throws: Error, "cuda: attention_step does not exist for an
+/// int8 cache yet; use float32", for what is not there yet.
 class CudaBackend final : public Backend {
  public:
   /// Throws: Error if cuBLASLt is missing; see CublasLt.
