@@ -189,8 +189,6 @@ run() {
       check "speed-$shape-recorded" ./dragoman benchmark --train --device cuda --shape $shape --precision bfloat16 \
         --sentences 32 --target-length 64 --warmup 10 --steps 50
     done
-  fi
-  if wants speed && [ -x dragoman ]; then
     for precision in bfloat16 int8; do
       check "speed-translate-$precision" ./dragoman benchmark --translate --device cuda --shape base --beam-size 1 \
         --sentences 128 --batch-tokens 8192 --precision $precision --steps 5

@@ -1,7 +1,5 @@
 #include "kernels/int8_weight.h"
 
-#include <algorithm>
-
 #include "tensor/arena.h"
 #include "tensor/transfer.h"
 

@@ -109,7 +109,7 @@ std::shared_ptr<const kernels::Int8Weight> int8_copy(const StoredParameter& stor
   kernels::QuantisedWeight quantised{stored.values, stored.scales};
   if (!is_quantised(stored)) {
     const tensor::HostScope on_host;
-    quantised = kernels::quantise(stored.values.to(tensor::DType::kFloat32), transpose);
+    quantised = kernels::quantise(as_float32(stored, transpose), transpose);
   }
   return std::make_shared<kernels::Int8Weight>(kernels::int8_weight(quantised, transpose));
 }
@@ -219,7 +219,7 @@ void ParameterSet::pack_weights(kernels::Precision precision) {
   } else if (values().dtype() == tensor::DType::kFloat32) {
     allocate_packing(precision);
     for (const ParameterHandle& parameter : parameters_) {
-      if (parameter->is_matrix_weight && precision == kernels::Precision::kInt8) {
+      if (precision == kernels::Precision::kInt8 && parameter->is_matrix_weight) {
         parameter->int8 = int8_copy({tensor::to_host(parameter->variable.value())}, parameter->packed_from);
       }
     }

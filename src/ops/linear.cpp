@@ -258,7 +258,8 @@ std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> 
   if (joins(x, maps)) {
     return linear_joined(x, maps);
   }
-  if (std::ranges::all_of(maps, [](const LinearMap& map) { return map.weight.int8 != nullptr; })) {
+  const auto is_int8 = [](const LinearMap& map) { return map.weight.int8 != nullptr; };
+  if (!maps.empty() && std::ranges::all_of(maps, is_int8)) {
     return multiplied_int8(x, maps, Activation::kNone);
   }
   std::vector<Variable> results;

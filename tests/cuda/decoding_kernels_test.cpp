@@ -7,6 +7,7 @@
 #include "ops/gemm.h"
 #include "ops/relative_positions.h"
 #include "support/cuda_device.h"
+#include "support/cuda_test.h"
 #include "support/error_of.h"
 
 namespace dragoman::kernels {
@@ -16,14 +17,7 @@ using test_support::close;
 using test_support::OnCuda;
 using test_support::random_tensor;
 
-class CudaDecoding : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!cuda::has_device()) {
-      GTEST_SKIP() << cuda::describe_devices().front();
-    }
-  }
-};
+class CudaDecoding : public test_support::CudaTest {};
 
 Tensor on_device(const tensor::Shape& shape, uint64_t seed) {
   const auto on_host = [&] {

@@ -11,6 +11,7 @@
 #include "models/model_device.h"
 #include "models/transformer/transformer.h"
 #include "support/cuda_device.h"
+#include "support/cuda_test.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -19,14 +20,7 @@ namespace {
 using kernels::Precision;
 using test_support::OnCuda;
 
-class CudaSearch : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!kernels::cuda::has_device()) {
-      GTEST_SKIP() << kernels::cuda::describe_devices().front();
-    }
-  }
-};
+class CudaSearch : public test_support::CudaTest {};
 
 // A copy of a model on the current device.
 std::shared_ptr<models::Model> on_device(const models::Model& model, Precision precision = Precision::kFloat32) {

@@ -6,6 +6,7 @@
 #include "kernels/cpu/gemm/packed_matrix.h"
 #include "kernels/int8_weight.h"
 #include "support/cuda_device.h"
+#include "support/cuda_test.h"
 #include "support/error_of.h"
 
 namespace dragoman::kernels {
@@ -15,14 +16,7 @@ using tensor::to_current_device;
 using test_support::OnCuda;
 using test_support::random_tensor;
 
-class CudaInt8 : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!cuda::has_device()) {
-      GTEST_SKIP() << cuda::describe_devices().front();
-    }
-  }
-};
+class CudaInt8 : public test_support::CudaTest {};
 
 constexpr int64_t kDepth = 37, kColumns = 50;
 

@@ -3,6 +3,7 @@
 
 #include "cuda/model_updates.h"
 #include "support/cuda_device.h"
+#include "support/cuda_test.h"
 #include "support/tensors.h"
 #include "support/tiny_config.h"
 
@@ -13,14 +14,7 @@ using kernels::Precision;
 using test_support::ModelUpdates;
 using test_support::OnCuda;
 
-class CudaModel : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!kernels::cuda::has_device()) {
-      GTEST_SKIP() << kernels::cuda::describe_devices().front();
-    }
-  }
-};
+class CudaModel : public test_support::CudaTest {};
 
 /// The loss of each update, and the weights after the last.
 struct Trained {

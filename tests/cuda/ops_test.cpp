@@ -8,6 +8,7 @@
 #include "kernels/backends/backend_of.h"
 #include "ops/gemm.h"
 #include "support/cuda_device.h"
+#include "support/cuda_test.h"
 #include "support/error_of.h"
 
 namespace dragoman::ops {
@@ -20,14 +21,7 @@ using test_support::OpOutcome;
 using test_support::random_tensor;
 using test_support::same_bits;
 
-class CudaOps : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!kernels::cuda::has_device()) {
-      GTEST_SKIP() << kernels::cuda::describe_devices().front();
-    }
-  }
-};
+class CudaOps : public test_support::CudaTest {};
 
 void expect_agreement(const OpCase& test, double tolerance) {
   const OpOutcome expected = test_support::outcome_of(test);

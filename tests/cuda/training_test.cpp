@@ -9,6 +9,7 @@
 #include "decoding/load_translator.h"
 #include "models/transformer/transformer.h"
 #include "support/cuda_device.h"
+#include "support/cuda_test.h"
 #include "support/random_batch.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_config.h"
@@ -25,14 +26,7 @@ namespace {
 using kernels::Precision;
 using test_support::OnCuda;
 
-class CudaTraining : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!kernels::cuda::has_device()) {
-      GTEST_SKIP() << kernels::cuda::describe_devices().front();
-    }
-  }
-};
+class CudaTraining : public test_support::CudaTest {};
 
 /// The loss of each update, and the weights after the last.
 struct Trained {

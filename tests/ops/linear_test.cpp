@@ -111,6 +111,10 @@ TEST(Linear, SeveralMapsOfTheSameRowsHaveTheBitsOfOneByOne) {
   }
 }
 
+TEST(Linear, NoMapsHaveNoResults) {
+  EXPECT_TRUE(linear_each(Variable(random_tensor({3, 4}, DType::kFloat32, 1)), {}).empty());
+}
+
 TEST(Linear, ErrorsNameTheArgument) {
   const Variable x(Tensor::empty({2, 16}));
   EXPECT_THAT(
