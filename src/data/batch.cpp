@@ -51,7 +51,7 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
   return part;
 }
 
-// The number of sorted pairs, from the first, that fit into one batch; at least one.
+// The number of pairs, from the first, that fit into one batch; at least one.
 size_t fitting(std::span<const PairSize> pairs, int64_t budget) {
   int64_t source = 0, target = 0;
   size_t count = 0;
@@ -123,10 +123,12 @@ void append(Batch& batch, const SentencePair& pair) {
   batch.lines.push_back(pair.line);
 }
 
-std::vector<BatchPlan> plan_batches(std::vector<PairSize> pairs, int64_t batch_tokens) {
-  std::stable_sort(pairs.begin(), pairs.end(), [](const PairSize& a, const PairSize& b) {
-    return std::pair(a.target_tokens, a.source_tokens) < std::pair(b.target_tokens, b.source_tokens);
-  });
+std::vector<BatchPlan> plan_batches(std::vector<PairSize> pairs, int64_t batch_tokens, BatchOrder order) {
+  if (order == BatchOrder::kLength) {
+    std::stable_sort(pairs.begin(), pairs.end(), [](const PairSize& a, const PairSize& b) {
+      return std::pair(a.target_tokens, a.source_tokens) < std::pair(b.target_tokens, b.source_tokens);
+    });
+  }
   std::span<const PairSize> rest = pairs;
   const int64_t budget = evened_budget(rest, batch_tokens);
   std::vector<BatchPlan> plans;

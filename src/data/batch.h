@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/names.h"
 #include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::data {
@@ -65,13 +66,25 @@ struct PairSize {
   int64_t target_tokens = 0;
 };
 
+/// Which pairs share a batch.
+enum class BatchOrder {
+  kLength,  ///< pairs of about one length: of several tasks in one text, each update then sees one
+  kRandom,  ///< any pairs
+};
+
+constexpr base::Names<BatchOrder> names_of(BatchOrder) {
+  return {"batch-order", {{BatchOrder::kLength, "length"}, {BatchOrder::kRandom, "random"}}};
+}
+
 /// The pairs of one batch.
 using BatchPlan = std::vector<PairSize>;
 
-/// Sorts pairs by length and cuts them into batches of at most `batch_tokens` source tokens and target tokens.
-/// The number of batches is the smallest that the budget allows, and no batch is much smaller than the others.
-/// A pair that exceeds the budget becomes a batch by itself. The result depends on `pairs` alone; the sort is stable.
-[[nodiscard]] std::vector<BatchPlan> plan_batches(std::vector<PairSize> pairs, int64_t batch_tokens);
+/// Sorts pairs by length, or leaves them as they are, and cuts them into batches of at most `batch_tokens` source
+/// tokens and target tokens. The number of batches is the smallest that the budget allows, and no batch is much smaller
+/// than the others. A pair that exceeds the budget becomes a batch by itself. The result depends on `pairs` alone; the
+/// sort is stable.
+[[nodiscard]] std::vector<BatchPlan> plan_batches(std::vector<PairSize> pairs, int64_t batch_tokens,
+                                                  BatchOrder order = BatchOrder::kLength);
 
 /// Returns the borders that cut a batch into contiguous shards with about equal numbers of tokens, source and target
 /// together. Shard s is [borders[s], borders[s + 1]). Some shards are empty if there are fewer pairs than shards.
@@ -94,7 +107,7 @@ void append(Batch& batch, const SentencePair& pair);
 /// Cuts a batch at shard_borders into one shard for each worker. The shards, concatenated, equal the batch row by row.
 [[nodiscard]] BatchShare split(const Batch& batch, int shards);
 
-/// Returns the batches that plan_batches plans for encoded pairs.
+/// Returns the batches that plan_batches plans for encoded pairs, by length.
 [[nodiscard]] std::vector<Batch> cut_batches(const std::vector<SentencePair>& pairs, int64_t batch_tokens);
 
 }  // namespace dragoman::data

@@ -121,7 +121,7 @@ Batcher::Window Batcher::make_window(const Examples& examples, const BatcherOpti
   const uint64_t length = std::min(options.window_sentences, examples.size() - start.sentence);
   const std::span<const uint32_t> indices = std::span(*window.order).subspan(start.sentence, length);
   Examples::Window pairs = examples.window(indices, start.epoch);
-  std::vector<BatchPlan> plans = plan_batches(std::move(pairs.sizes), options.batch_tokens);
+  std::vector<BatchPlan> plans = plan_batches(std::move(pairs.sizes), options.batch_tokens, options.order);
   base::Random random(options.seed, random_stream(StreamPurpose::kBatchOrder, start.epoch, start.sentence));
   base::shuffle(plans.begin(), plans.end(), random);
   const bool last = start.sentence + length == examples.size();

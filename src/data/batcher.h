@@ -16,8 +16,10 @@ struct BatcherOptions {
   /// Largest number of source tokens and of target tokens in a batch, with bos and eos. At least max_length + 1.
   int64_t batch_tokens = 4096;
 
-  /// Number of random pairs that are sorted by length together. A larger window sorts better, a smaller one mixes
-  /// better. At least 1.
+  BatchOrder order = BatchOrder::kLength;
+
+  /// Number of random pairs that are cut into batches together. Of those sorted by length, a larger window sorts
+  /// better, a smaller one mixes better. At least 1.
   uint64_t window_sentences = 8192;
 
   /// Every batch is cut into `shards`, one for each replica. This process takes `own_shards` of them from
@@ -31,11 +33,11 @@ struct BatcherOptions {
 };
 
 /// An endless sequence of batches over examples. Each epoch visits every example once. The pairs of an epoch are
-/// permuted by (seed, epoch) and taken in windows. A window is sorted by length and cut by the token budget, and its
-/// batches are shuffled. The sequence follows from (options, position), so a restored batcher continues with exactly
-/// the same batches. All processes plan the same batches from the lengths of the pairs, and each one encodes only its
-/// own shards. Memory: 4 bytes a pair for the order, 8 bytes at the end of an epoch, and the own shards of two windows.
-/// Threads: one thread at a time.
+/// permuted by (seed, epoch) and taken in windows. A window is sorted by length, if `order` says so, and cut by the
+/// token budget, and its batches are shuffled. The sequence follows from (options, position), so a restored batcher
+/// continues with exactly the same batches. All processes plan the same batches from the lengths of the pairs, and each
+/// one encodes only its own shards. Memory: 4 bytes a pair for the order, 8 bytes at the end of an epoch, and the own
+/// shards of two windows. Threads: one thread at a time.
 class Batcher {
  public:
   /// Requires: `examples` outlives the batcher.

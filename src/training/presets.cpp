@@ -338,7 +338,9 @@ TrainOptions preset_options(const std::string& name, const std::string& task) {
   options.preset = name;
   if (!task.empty() && task != options.task) {
     options.task = task;
-    if (options.model.get_if<models::EncoderOnlyConfig>() != nullptr) {
+    if (task == "text-to-text") {
+      options.batch.batch_order = data::BatchOrder::kRandom;  // by length each update would learn one of the tasks
+    } else if (options.model.get_if<models::EncoderOnlyConfig>() != nullptr) {
       (task == "embed" ? fit_to_pairs : fit_to_labels)(options);
     }
   }

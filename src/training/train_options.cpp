@@ -48,6 +48,7 @@ std::string recipe_json(const TrainOptions& options) {
   added_later.emplace_back(base::field_of(&AdamOptions::decayed).name);
   added_later.emplace_back(base::field_of(&AdamOptions::optimizer).name);
   added_later.emplace_back(base::field_of(&AdamOptions::muon_momentum).name);
+  added_later.emplace_back(base::field_of(&BatchOptions::batch_order).name);
   added_later.emplace_back(base::field_of(&ObjectiveOptions::simcut).name);
   added_later.emplace_back(base::field_of(&ObjectiveOptions::simcut_words).name);
   const nlohmann::json defaults = base::json_of_fields(TrainOptions(), decides);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/batch.h"
 #include "data/masked_examples.h"
 #include "data/text/documents.h"
 #include "data/vocabulary/vocabulary_trainer.h"
@@ -74,8 +75,9 @@ struct BatchOptions {
   bool fit = false;             ///< cut the batch into accumulated parts that fit into memory (plan_batch)
   int64_t batch_tokens = 8192;  ///< source or target tokens, whichever is more
   int64_t accumulate = 1;
-  int64_t max_length = 256;          ///< the end is counted; at most the positions of the model
-  int64_t window_sentences = 65536;  ///< sorted by length within windows of so many shuffled sentences
+  int64_t max_length = 256;  ///< the end is counted; at most the positions of the model
+  data::BatchOrder batch_order = data::BatchOrder::kLength;
+  int64_t window_sentences = 65536;  ///< shuffled sentences that are cut into batches together
   int64_t cache_megabytes = 1024;
   double subword_sampling = 0.0;  ///< unigram: alpha; BPE: merge dropout; 0 = always the best cut
 
@@ -165,7 +167,9 @@ void BatchOptions::fields(Visit&& visit) {
             .without_flag());
   visit(Field("accumulate", &O::accumulate, "Batches summed into one update", {1, 4096}));
   visit(Field("max_length", &O::max_length, "Longer sentences are left out of training", {2, 1 << 20}, "tokens"));
-  visit(Field("window_sentences", &O::window_sentences, "Sentences sorted by length together", {1, 1e9}));
+  visit(Field("batch_order", &O::batch_order,
+              "Sentences that share a batch: of one length, or random, which mixes the tasks of a text"));
+  visit(Field("window_sentences", &O::window_sentences, "Sentences cut into batches together", {1, 1e9}));
   visit(Field("cache_megabytes", &O::cache_megabytes,
               "Memory for encoded text; a larger corpus is read from disk again in each epoch", {0, 1 << 24})
             .course()

@@ -23,6 +23,7 @@ namespace {
 data::BatcherOptions batcher_options(const TrainOptions& options, const distributed::ProcessGroup& processes) {
   data::BatcherOptions batching;
   batching.batch_tokens = options.batch.batch_tokens;
+  batching.order = options.batch.batch_order;
   batching.window_sentences = static_cast<uint64_t>(options.batch.window_sentences);
   batching.shards = processes.size() * options.run.workers;
   batching.first_shard = processes.rank() * options.run.workers;

@@ -30,8 +30,9 @@ class BatcherLaws : public testing::Test {
     return options;
   }
 
-  static BatcherOptions small_batches(bool prefetch = true) {
+  static BatcherOptions small_batches(bool prefetch = true, BatchOrder order = BatchOrder::kLength) {
     BatcherOptions options;
+    options.order = order;
     options.batch_tokens = 60;
     options.window_sentences = 64;
     options.prefetch = prefetch;
@@ -53,24 +54,56 @@ auto content(const Batch& batch) {
 TEST_F(BatcherLaws, EachEpochHoldsEachKeptPairOnceWithinTheBudget) {
   const EncodedCorpus corpus = encode(short_sentences());
   ASSERT_EQ(corpus.size(), 300u);
-  Batcher batcher(corpus, small_batches());
-  std::vector<std::vector<uint64_t>> orders;
-  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
-    std::vector<uint64_t> order;
-    for (bool ended = false; !ended;) {
-      EXPECT_EQ(batcher.epoch(), epoch);
-      const Batch batch = batcher.next().shards.front();
-      ASSERT_EQ(batch.epoch, epoch);
-      ASSERT_LE(std::max(batch.source_tokens(), batch.target_tokens()), 60);
-      order.insert(order.end(), batch.lines.begin(), batch.lines.end());
-      ended = batch.ends_epoch;
+  for (const BatchOrder of_pairs : {BatchOrder::kLength, BatchOrder::kRandom}) {
+    Batcher batcher(corpus, small_batches(true, of_pairs));
+    std::vector<std::vector<uint64_t>> orders;
+    for (uint64_t epoch = 0; epoch < 3; ++epoch) {
+      std::vector<uint64_t> order;
+      for (bool ended = false; !ended;) {
+        EXPECT_EQ(batcher.epoch(), epoch);
+        const Batch batch = batcher.next().shards.front();
+        ASSERT_EQ(batch.epoch, epoch);
+        ASSERT_LE(std::max(batch.source_tokens(), batch.target_tokens()), 60);
+        order.insert(order.end(), batch.lines.begin(), batch.lines.end());
+        ended = batch.ends_epoch;
+      }
+      EXPECT_EQ(order.size(), corpus.size());
+      EXPECT_EQ(std::set<uint64_t>(order.begin(), order.end()).size(), corpus.size());
+      orders.push_back(order);
     }
-    EXPECT_EQ(order.size(), corpus.size());
-    EXPECT_EQ(std::set<uint64_t>(order.begin(), order.end()).size(), corpus.size());
-    orders.push_back(order);
+    EXPECT_NE(orders[0], orders[1]);
+    EXPECT_NE(orders[1], orders[2]);
   }
-  EXPECT_NE(orders[0], orders[1]);
-  EXPECT_NE(orders[1], orders[2]);
+}
+
+// Lines below 100 have targets of one piece, as labels do, the others long ones.
+TEST_F(BatcherLaws, InRandomOrderABatchMixesWhatByLengthItKeepsApart) {
+  const auto source = folder_.write("mixed.en", toy_text(200, 33));
+  std::string targets;
+  for (int line = 0; line < 200; ++line) {
+    targets += line < 100 ? "a\n" : "haus haus haus haus haus haus\n";
+  }
+  const EncodedCorpus corpus(ParallelCorpus({source}, {folder_.write("mixed.de", targets)}), vocabulary_, vocabulary_,
+                             short_sentences());
+  const auto mixed = [&](BatchOrder order) {
+    BatcherOptions options = small_batches(true, order);
+    options.window_sentences = 200;
+    options.batch_tokens = 150;
+    Batcher batcher(corpus, options);
+    int batches = 0, with_both = 0;
+    while (batcher.epoch() == 0) {
+      const Batch batch = batcher.next().shards.front();
+      const auto labels = std::ranges::count_if(batch.lines, [](uint64_t line) { return line < 100; });
+      with_both += labels > 0 && labels < batch.sentences() ? 1 : 0;
+      ++batches;
+    }
+    return std::pair(with_both, batches);
+  };
+  const auto [by_length, all_by_length] = mixed(BatchOrder::kLength);
+  EXPECT_LE(by_length, 1) << "of " << all_by_length;
+  const auto [random, all_random] = mixed(BatchOrder::kRandom);
+  EXPECT_GE(random, all_random - 1);
+  EXPECT_GT(all_random, 5);
 }
 
 TEST_F(BatcherLaws, TheSeedAloneDecidesTheOrder) {
@@ -94,19 +127,20 @@ TEST_F(BatcherLaws, TheSeedAloneDecidesTheOrder) {
 // Every position of two epochs and a half: mid-window, window ends, the last batch of an epoch, the first of the next.
 TEST_F(BatcherLaws, ResumedIsNeverStopped) {
   for (const double sampling : {0.0, 0.1}) {
+    const BatchOrder order = sampling > 0.0 ? BatchOrder::kRandom : BatchOrder::kLength;
     EncodingOptions encoding = short_sentences();
     encoding.source_sampling = sampling;
     const EncodedCorpus corpus = encode(encoding);
-    Batcher batcher(corpus, small_batches());
+    Batcher batcher(corpus, small_batches(true, order));
     std::vector<nlohmann::json> states;
     std::vector<decltype(content(Batch()))> batches;
     while (batcher.epoch() < 2 || batches.size() % 10 != 0) {
       states.push_back(nlohmann::json::parse(batcher.state().dump()));
       batches.push_back(content(batcher.next().shards.front()));
     }
-    ASSERT_GT(states.size(), 100u);
+    ASSERT_GE(states.size(), 100u);
     for (size_t stop = 0; stop < states.size(); ++stop) {
-      Batcher resumed(corpus, small_batches(stop % 2 == 0));
+      Batcher resumed(corpus, small_batches(stop % 2 == 0, order));
       resumed.restore(states[stop]);
       ASSERT_EQ(resumed.state(), states[stop]);
       for (size_t i = stop; i < std::min(stop + 25, batches.size()); ++i) {

@@ -85,6 +85,13 @@ TEST_F(TextToText, ResumedIsNeverStopped) {
   EXPECT_EQ(train(options("halves", 9)), whole);
 }
 
+TEST_F(TextToText, AnUpdateMixesTasks) {
+  const auto order_of = [](const char* task) { return preset_options("t5-mini", task).batch.batch_order; };
+  EXPECT_EQ(order_of("text-to-text"), data::BatchOrder::kRandom);
+  EXPECT_EQ(order_of("span-corruption"), data::BatchOrder::kLength);
+  EXPECT_EQ(order_of("translation"), data::BatchOrder::kLength);
+}
+
 TEST_F(TextToText, AModelIsFineTunedWithItsOwnVocabulary) {
   train(options("before", 30));
   TrainOptions tuned = options("after", 120, "text-to-text");
