@@ -45,6 +45,10 @@ inline std::vector<RowsCase> bfloat16_cases() {
           {"heads of 8 columns", lengths, others, plain, 16},
           {"heads of 12 columns", lengths, others, plain, 24},
           {"grouped, with a window and dropout", longer, longer, grouped, 256},
+          {"sentences of several long tiles", {130, 7, 129, 0}, {7, 130, 7, 5}, dropped, 128},
+          {"causal long tiles", {140, 20}, {140, 20}, causal_dropped, 128, true},
+          {"grouped long tiles with a window", {145, 3}, {145, 3}, grouped, 256},
+          {"causal long tiles of wide heads", {130}, {130}, causal, 256},
           {"relative positions", lengths, others, plain, 128, true, 0, true},
           {"causal, with relative positions and dropout", longer, longer, causal_dropped, 64, false, 0, true}};
 }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cuda/attention_outcome.h"
+#include "kernels/cuda/attention_kernels.h"
+#include "kernels/cuda/device_arrays.h"
 #include "support/cuda_device.h"
 
 namespace dragoman::kernels::cuda {
@@ -17,6 +19,78 @@ TEST(CudaAttention, InBfloat16AgreesWithTheCpuInFloat32) {
     const test_support::RowsOutcome seen = outcome_of(test, DType::kBFloat16);
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_TRUE(test_support::close(seen[i], expected[i], 1e-2)) << test.name << ", result " << i;
+    }
+  }
+}
+
+/// The context of a sentence of 150 rows, and the gradients of query, key and value, with blocks of `rows` rows.
+std::vector<Tensor> with_tiles_of(int rows, bool causal, int window) {
+  constexpr int kRows = 150, kHeads = 2, kWidth = 128;
+  const test_support::OnCuda device;
+  const auto made = [&](uint64_t seed) {
+    const auto on_host = [&] {
+      const tensor::HostScope scope;
+      return test_support::random_tensor({kRows, kWidth}, DType::kFloat32, seed).to(DType::kBFloat16);
+    };
+    return tensor::to_current_device(on_host());
+  };
+  const auto empty = [] { return Tensor::empty({kRows, kWidth}, DType::kBFloat16); };
+  const Tensor query = made(1), key = made(2), value = made(3), grad_context = made(4);
+  const Tensor context = empty(), query_grad = empty(), key_grad = empty(), value_grad = empty();
+  const DeviceArray<int32_t> offsets{std::span<const int32_t>(std::vector<int32_t>{0, kRows})};
+  const DeviceArray<float> stats(2 * kHeads * kRows), mean(kHeads * kRows);
+  std::vector<SentenceTile> tiles;
+  for (int first = 0; first < kRows; first += rows) {
+    tiles.push_back({0, first});
+  }
+  const DeviceArray<SentenceTile> on_device{std::span<const SentenceTile>(tiles)};
+  const Tiles all{on_device.data(), static_cast<int64_t>(tiles.size())};
+  const TilesOfRows blocks = rows == kLongTile ? TilesOfRows{{}, all} : TilesOfRows{all, {}};
+  const Attention a{any_matrix_of(query),
+                    any_matrix_of(key),
+                    any_matrix_of(value),
+                    offsets.data(),
+                    offsets.data(),
+                    nullptr,
+                    kHeads,
+                    1,
+                    kWidth / kHeads,
+                    kWidth / kHeads,
+                    causal,
+                    window,
+                    0.125F,
+                    nullptr,
+                    0,
+                    mask_of(test_support::some_dropout(0.1F)),
+                    kRows,
+                    stats.data(),
+                    stats.data() + kHeads * kRows};
+  attention_forward(a, blocks, any_matrix_of(context));
+  const AttentionGrads grads{any_matrix_of(context),
+                             any_matrix_of(grad_context),
+                             any_matrix_of(query_grad),
+                             any_matrix_of(key_grad),
+                             any_matrix_of(value_grad),
+                             mean.data(),
+                             nullptr,
+                             nullptr,
+                             0};
+  EXPECT_TRUE(takes_long_tiles(a, any_matrix_of(context)) && takes_long_tiles(a, grads));
+  attention_backward(a, blocks, blocks, grads);
+  return {tensor::to_host(context), tensor::to_host(query_grad), tensor::to_host(key_grad),
+          tensor::to_host(value_grad)};
+}
+
+TEST(CudaAttention, LongTilesHaveTheBitsOfOthers) {
+  if (!has_device()) {
+    GTEST_SKIP() << describe_devices().front();
+  }
+  for (const auto& [causal, window] : {std::pair(false, 0), std::pair(true, 0), std::pair(true, 50)}) {
+    const std::vector<Tensor> expected = with_tiles_of(kAttentionTile, causal, window);
+    const std::vector<Tensor> seen = with_tiles_of(kLongTile, causal, window);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(test_support::same_bits(seen[i], expected[i]))
+          << "result " << i << ", causal " << causal << ", window " << window;
     }
   }
 }

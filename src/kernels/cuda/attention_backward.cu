@@ -188,17 +188,14 @@ void backward_of(const Attention& a, const Tiles& queries, const Tiles& keys, co
 
 }  // namespace
 
-void attention_backward(const Attention& a, const SentenceTile* query_tiles, int64_t query_count,
-                        const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads) {
-  if (!attention_backward_by_fragments(a, query_tiles, query_count, key_tiles, key_count, grads)) {
-    for_kind(a, [&]<typename T, int kParts>() {
-      backward_of<T, kParts>(a, {query_tiles, query_count}, {key_tiles, key_count}, grads);
-    });
+void attention_backward(const Attention& a, const TilesOfRows& queries, const TilesOfRows& keys,
+                        const AttentionGrads& grads) {
+  if (!attention_backward_by_fragments(a, queries, keys, grads)) {
+    for_kind(a, [&]<typename T, int kParts>() { backward_of<T, kParts>(a, queries.usual, keys.usual, grads); });
   }
   if (a.bias != nullptr) {
     const int64_t elements = static_cast<int64_t>(a.heads) * 2 * a.reach;
-    launch("attention_backward", sum_parts, {dim3(blocks_for(elements, kWarps)), kThreads}, a,
-           Tiles{query_tiles, query_count}, grads);
+    launch("attention_backward", sum_parts, {dim3(blocks_for(elements, kWarps)), kThreads}, a, queries.usual, grads);
   }
 }
 

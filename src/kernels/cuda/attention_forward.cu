@@ -120,11 +120,10 @@ void forward_of(const Attention& a, const Tiles& tiles, const AnyMatrix& context
 
 }  // namespace
 
-void attention_forward(const Attention& a, const SentenceTile* tiles, int64_t count, const AnyMatrix& context) {
-  if (attention_forward_by_fragments(a, tiles, count, context)) {
-    return;
+void attention_forward(const Attention& a, const TilesOfRows& tiles, const AnyMatrix& context) {
+  if (!attention_forward_by_fragments(a, tiles, context)) {
+    for_kind(a, [&]<typename T, int kParts>() { forward_of<T, kParts>(a, tiles.usual, context); });
   }
-  for_kind(a, [&]<typename T, int kParts>() { forward_of<T, kParts>(a, {tiles, count}, context); });
 }
 
 void attention_weights(const Attention& a, int64_t n_keys, float* weights) {

@@ -74,6 +74,11 @@ struct OwnQueries {
     return a.key_mask == nullptr && a.bias == nullptr && a.window == 0 && first + kTile <= place.keys &&
            (!a.causal || first + kTile - 1 <= own);
   }
+  // Whether none of the own queries sees one of keys first .. first + 32. The same in all lanes.
+  __device__ __forceinline__ bool sees_none(int first) const {
+    const bool behind = a.causal && own < place.keys && first > own + kFragmentRows - 1;
+    return own >= place.queries || behind || (a.window > 0 && first + kTile <= own + 1 - a.window);
+  }
   __device__ __forceinline__ void drop(int first_key, TileSums& tile) const {
     if (a.mask.threshold != 0) {
       TileSums factors;
@@ -89,11 +94,12 @@ struct OwnQueries {
   }
 };
 
-template <int kColumns>
-__global__ void __launch_bounds__(kFragmentThreads, kColumns > 64 ? 4 : 8)
+// A block has 16 queries for each warp.
+template <int kColumns, int kWarpsOfBlock>
+__global__ void __launch_bounds__(kWarpsOfBlock* kWarp, (kColumns > 64 ? 8 : 16) / kWarpsOfBlock)
     forward_fragments(Attention a, const SentenceTile* tiles, AnyMatrix context) {
   alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
-  __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
+  __shared__ uint32_t mask_words_of[kWarpsOfBlock][kMaskWords];
   const TileBuffers<kColumns> buffers{memory};
   const SentenceTile tile = tiles[blockIdx.x];
   const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
@@ -108,7 +114,10 @@ __global__ void __launch_bounds__(kFragmentThreads, kColumns > 64 ? 4 : 8)
     buffers.first(buffer).read(all_keys, first);
     buffers.second(buffer).read(all_values, first);
   };
-  for_each_tile(keys_of(a, place, tile), read, [&](int first, int buffer) {
+  for_each_tile(keys_of(a, place, tile, kWarpsOfBlock * kFragmentRows), read, [&](int first, int buffer) {
+    if (kWarpsOfBlock == kLongWarps && mine.sees_none(first)) {
+      return;
+    }
     TileSums scores;
     queries.multiply(buffers.first(buffer), scores);
     if (kColumns <= 64 && mine.sees_all(first)) {
@@ -153,11 +162,11 @@ __device__ __forceinline__ void find_means(const OwnQueries<kColumns>& mine, con
 }
 
 // Own rows are queries: the gradient of the query.
-template <int kColumns>
-__global__ void __launch_bounds__(kFragmentThreads)
+template <int kColumns, int kWarpsOfBlock>
+__global__ void __launch_bounds__(kWarpsOfBlock* kWarp)
     backward_query_fragments(Attention a, const SentenceTile* tiles, AttentionGrads grads) {
   alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
-  __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
+  __shared__ uint32_t mask_words_of[kWarpsOfBlock][kMaskWords];
   DRAGOMAN_DYNAMIC_SHARED(float, score_grads);  // if there is a bias
   const TileBuffers<kColumns> buffers{memory};
   const SentenceTile tile = tiles[blockIdx.x];
@@ -180,7 +189,10 @@ __global__ void __launch_bounds__(kFragmentThreads)
     buffers.first(buffer).read(all_keys, first);
     buffers.second(buffer).read(all_values, first);
   };
-  for_each_tile(keys_of(a, place, tile), read, [&](int first, int buffer) {
+  for_each_tile(keys_of(a, place, tile, kWarpsOfBlock * kFragmentRows), read, [&](int first, int buffer) {
+    if (kWarpsOfBlock == kLongWarps && mine.sees_none(first)) {  // there is no bias, so no sums of all warps
+      return;
+    }
     TileSums weights, weight_grads;
     queries.multiply(buffers.first(buffer), weights);
     context_grads.multiply(buffers.second(buffer), weight_grads);
@@ -231,6 +243,11 @@ struct OwnKeys {
   Sight sights[2];
   uint32_t* words;  // of the dropout mask, in shared memory
 
+  // Whether none of queries first .. first + 32 sees one of the own keys. The same in all lanes.
+  __device__ __forceinline__ bool seen_by_none(const Place& place, int first) const {
+    const bool before = a.causal && first + kTile <= own;
+    return own >= place.keys || before || (a.window > 0 && first >= own + kFragmentRows - 1 + a.window);
+  }
   // The products with queries first .. first + 32 become weights with dropout, and gradients of scores without the
   // scale.
   __device__ __forceinline__ void differentiate(const Place& place, int first, const TileFacts& facts,
@@ -260,11 +277,11 @@ struct OwnKeys {
 };
 
 // Own rows are keys: the gradients of key and value, over the heads of query that share them.
-template <int kColumns>
-__global__ void __launch_bounds__(kFragmentThreads)
+template <int kColumns, int kWarpsOfBlock>
+__global__ void __launch_bounds__(kWarpsOfBlock* kWarp)
     backward_key_fragments(Attention a, const SentenceTile* tiles, AttentionGrads grads) {
   alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
-  __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
+  __shared__ uint32_t mask_words_of[kWarpsOfBlock][kMaskWords];
   __shared__ TileFacts facts[2];
   const TileBuffers<kColumns> buffers{memory};
   const SentenceTile tile = tiles[blockIdx.x];
@@ -290,7 +307,10 @@ __global__ void __launch_bounds__(kFragmentThreads)
   };
   const auto for_each_query = [&](const auto& use) {
     for (place.head = key_head * a.group; place.head < (key_head + 1) * a.group; ++place.head) {
-      for_each_tile(queries_of(a, place, tile), read, [&](int first, int buffer) {
+      for_each_tile(queries_of(a, place, tile, kWarpsOfBlock * kFragmentRows), read, [&](int first, int buffer) {
+        if (kWarpsOfBlock == kLongWarps && mine.seen_by_none(place, first)) {
+          return;
+        }
         TileSums weights, weight_grads;
         keys.multiply(buffers.first(buffer), weights);
         values.multiply(buffers.second(buffer), weight_grads);
@@ -320,42 +340,69 @@ __global__ void __launch_bounds__(kFragmentThreads)
   key_sums.write(rows_of(grads.key), own, a.scale, a.scale);
 }
 
-template <int kColumns>
-void backward_of(const Attention& a, const Tiles& queries, const Tiles& keys, const AttentionGrads& grads) {
+template <int kColumns, int kWarpsOfBlock>
+void forward_of(const Attention& a, const Tiles& tiles, const AnyMatrix& context) {
+  launch("attention_forward", forward_fragments<kColumns, kWarpsOfBlock>, {grid_of(a, tiles), kWarpsOfBlock * kWarp}, a,
+         tiles.data, context);
+}
+
+template <int kColumns, int kWarpsOfBlock>
+void backward_of_queries(const Attention& a, const Tiles& tiles, const AttentionGrads& grads) {
   const size_t shared = a.bias == nullptr ? 0 : size_t{kTile} * kTile * sizeof(float);
-  launch("attention_backward", backward_query_fragments<kColumns>, {grid_of(a, queries), kFragmentThreads, shared}, a,
-         queries.data, grads);
-  launch("attention_backward", backward_key_fragments<kColumns>, {key_grid_of(a, keys), kFragmentThreads}, a, keys.data,
-         grads);
+  launch("attention_backward", backward_query_fragments<kColumns, kWarpsOfBlock>,
+         {grid_of(a, tiles), kWarpsOfBlock * kWarp, shared}, a, tiles.data, grads);
+}
+
+template <int kColumns, int kWarpsOfBlock>
+void backward_of_keys(const Attention& a, const Tiles& tiles, const AttentionGrads& grads) {
+  launch("attention_backward", backward_key_fragments<kColumns, kWarpsOfBlock>,
+         {key_grid_of(a, tiles), kWarpsOfBlock * kWarp}, a, tiles.data, grads);
+}
+
+// Calls run.operator()<kColumns>() for the width of the heads.
+template <typename Run>
+void for_columns(const Attention& a, const Run& run) {
+  if (a.d_head <= 32) {
+    run.template operator()<32>();
+  } else if (a.d_head <= 64) {
+    run.template operator()<64>();
+  } else {
+    run.template operator()<kWidestHead>();
+  }
 }
 
 }  // namespace
 
-bool attention_forward_by_fragments(const Attention& a, const SentenceTile* tiles, int64_t count,
-                                    const AnyMatrix& context) {
+bool takes_long_tiles(const Attention& a, const AnyMatrix& context) {
+  return fits_fragments(a) && fits_fragments(context);
+}
+
+bool takes_long_tiles(const Attention& a, const AttentionGrads& grads) {
+  return a.bias == nullptr && fits_fragments(a) && fits_fragments(grads);
+}
+
+bool attention_forward_by_fragments(const Attention& a, const TilesOfRows& tiles, const AnyMatrix& context) {
   if (!fits_fragments(a) || !fits_fragments(context)) {
     return false;
   }
-  const auto kernel = a.d_head <= 32   ? forward_fragments<32>
-                      : a.d_head <= 64 ? forward_fragments<64>
-                                       : forward_fragments<kWidestHead>;
-  launch("attention_forward", kernel, {grid_of(a, {tiles, count}), kFragmentThreads}, a, tiles, context);
+  for_columns(a, [&]<int kColumns>() {
+    forward_of<kColumns, kFragmentWarps>(a, tiles.usual, context);
+    forward_of<kColumns, kLongWarps>(a, tiles.longer, context);
+  });
   return true;
 }
 
-bool attention_backward_by_fragments(const Attention& a, const SentenceTile* query_tiles, int64_t query_count,
-                                     const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads) {
+bool attention_backward_by_fragments(const Attention& a, const TilesOfRows& queries, const TilesOfRows& keys,
+                                     const AttentionGrads& grads) {
   if (!fits_fragments(a) || !fits_fragments(grads)) {
     return false;
   }
-  const Tiles queries{query_tiles, query_count}, keys{key_tiles, key_count};
-  if (a.d_head <= 32) {
-    backward_of<32>(a, queries, keys, grads);
-  } else if (a.d_head <= 64) {
-    backward_of<64>(a, queries, keys, grads);
-  } else {
-    backward_of<kWidestHead>(a, queries, keys, grads);
-  }
+  for_columns(a, [&]<int kColumns>() {
+    backward_of_queries<kColumns, kFragmentWarps>(a, queries.usual, grads);
+    backward_of_queries<kColumns, kLongWarps>(a, queries.longer, grads);
+    backward_of_keys<kColumns, kFragmentWarps>(a, keys.usual, grads);  // read the means of all queries
+    backward_of_keys<kColumns, kLongWarps>(a, keys.longer, grads);
+  });
   return true;
 }
 

@@ -12,7 +12,10 @@ struct SentenceTile {
   int32_t first;
 };
 inline constexpr int kAttentionTile = 32;  ///< rows of a tile
-inline constexpr int kWidestHead = 128;    ///< columns of a head at most
+/// Rows of a tile of a sentence that has more, where takes_long_tiles: a block then reads the other side's rows once
+/// for four times as many own rows. The order of sums stays, so results are the same bits.
+inline constexpr int kLongTile = 128;
+inline constexpr int kWidestHead = 128;  ///< columns of a head at most
 
 /// Attention over ragged rows, of float32 or bfloat16.
 struct Attention {
@@ -34,12 +37,23 @@ struct Attention {
   float* inverse_sum;  ///< [H, Nq]: 1 / sum of exponentials; 0 for a row with nothing to attend to
 };
 
-/// @param tiles  [count] of query rows
-void attention_forward(const Attention& attention, const SentenceTile* tiles, int64_t count, const AnyMatrix& context);
+struct Tiles {
+  const SentenceTile* data;
+  int64_t count;
+};
+/// The rows of all sentences, cut into tiles of kAttentionTile and of kLongTile rows.
+struct TilesOfRows {
+  Tiles usual, longer;
+};
+
+/// @param tiles  of query rows; longer ones only if takes_long_tiles
+void attention_forward(const Attention& attention, const TilesOfRows& tiles, const AnyMatrix& context);
 /// Does the same by tensor cores. Returns: false, and does nothing, unless all matrices are bfloat16, heads of query,
 /// key and value have the same multiple of 8 columns, and rows begin at multiples of 16 bytes.
-[[nodiscard]] bool attention_forward_by_fragments(const Attention& attention, const SentenceTile* tiles, int64_t count,
+[[nodiscard]] bool attention_forward_by_fragments(const Attention& attention, const TilesOfRows& tiles,
                                                   const AnyMatrix& context);
+/// Returns: whether attention_forward takes long tiles: the conditions of tensor cores.
+[[nodiscard]] bool takes_long_tiles(const Attention& attention, const AnyMatrix& context);
 
 /// Gradients of query, key and value, and of the bias.
 struct AttentionGrads {
@@ -55,13 +69,14 @@ struct AttentionGrads {
 constexpr int64_t bias_part(int64_t reach) {
   return reach + 2 * kAttentionTile;
 }
-/// @param query_tiles, key_tiles  of query rows and of key rows
-void attention_backward(const Attention& attention, const SentenceTile* query_tiles, int64_t query_count,
-                        const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads);
+/// @param query_tiles, key_tiles  of query rows and of key rows; longer ones only if takes_long_tiles
+void attention_backward(const Attention& attention, const TilesOfRows& query_tiles, const TilesOfRows& key_tiles,
+                        const AttentionGrads& grads);
 /// Does the same by tensor cores. Returns: as attention_forward_by_fragments.
-[[nodiscard]] bool attention_backward_by_fragments(const Attention& attention, const SentenceTile* query_tiles,
-                                                   int64_t query_count, const SentenceTile* key_tiles,
-                                                   int64_t key_count, const AttentionGrads& grads);
+[[nodiscard]] bool attention_backward_by_fragments(const Attention& attention, const TilesOfRows& query_tiles,
+                                                   const TilesOfRows& key_tiles, const AttentionGrads& grads);
+/// Returns: whether attention_backward takes long tiles: the conditions of tensor cores, and no bias.
+[[nodiscard]] bool takes_long_tiles(const Attention& attention, const AttentionGrads& grads);
 
 /// Sentences of at most kShortSentence queries and keys, then sentences of at most twice as many. `first` is not used.
 struct ShortSentences {

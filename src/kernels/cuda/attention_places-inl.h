@@ -57,14 +57,16 @@ struct Place {
 struct OtherRows {
   int first, end;
 };
-// The keys that own queries see.
-__device__ __forceinline__ OtherRows keys_of(const Attention& a, const Place& place, const SentenceTile& tile) {
+// The keys that `rows` own queries see.
+__device__ __forceinline__ OtherRows keys_of(const Attention& a, const Place& place, const SentenceTile& tile,
+                                             int rows = kTile) {
   const int before = a.window == 0 || tile.first < a.window ? 0 : tile.first + 1 - a.window;
-  return {before / kTile * kTile, a.causal && tile.first + kTile < place.keys ? tile.first + kTile : place.keys};
+  return {before / kTile * kTile, a.causal && tile.first + rows < place.keys ? tile.first + rows : place.keys};
 }
-// The queries that see own keys.
-__device__ __forceinline__ OtherRows queries_of(const Attention& a, const Place& place, const SentenceTile& tile) {
-  const int last = tile.first + kTile - 1 + a.window;
+// The queries that see `rows` own keys.
+__device__ __forceinline__ OtherRows queries_of(const Attention& a, const Place& place, const SentenceTile& tile,
+                                                int rows = kTile) {
+  const int last = tile.first + rows - 1 + a.window;
   return {a.causal ? tile.first : 0, a.window > 0 && last < place.queries ? last : place.queries};
 }
 
@@ -99,11 +101,6 @@ __device__ __forceinline__ Diagonals diagonals_of(const Attention& a, const Atte
   return {memory, grads.bias_parts + (blockIdx.x * static_cast<int64_t>(a.heads) + blockIdx.y) * grads.part,
           grads.part};
 }
-
-struct Tiles {
-  const SentenceTile* data;
-  int64_t count;
-};
 
 inline dim3 grid_of(const Attention& a, const Tiles& tiles) {
   return {static_cast<unsigned>(tiles.count), static_cast<unsigned>(a.heads)};

@@ -9,11 +9,12 @@
 
 namespace dragoman::kernels::cuda {
 
-// A block has 32 rows of one sentence and head, its own rows, and goes over the other side's rows, 32 at a time. A warp
-// has 16 of the own rows. Lane 4 * g + t has own rows g and g + 8 and, of each eight others, rows 2 * t and 2 * t + 1.
+// A block has 32 rows of one sentence and head, or 128, its own rows, and goes over the other side's rows, 32 at a
+// time. A warp has 16 of the own rows. Lane 4 * g + t has own rows g and g + 8 and, of each eight others, rows 2 * t
+// and 2 * t + 1.
 constexpr int kFragmentRows = 16;
 constexpr int kFragmentWarps = kTile / kFragmentRows;
-constexpr unsigned kFragmentThreads = kFragmentWarps * kWarp;
+constexpr int kLongWarps = kLongTile / kFragmentRows;
 constexpr int kOtherEights = kTile / kGroup;
 
 // Scores, weights or gradients of weights: a lane's part of 16 own rows and 32 others.

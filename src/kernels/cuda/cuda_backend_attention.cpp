@@ -34,88 +34,112 @@ void check_heads(const char* op, const AttentionInputs& inputs) {
   check_head(op, inputs.d_value());
 }
 
-// Tiles of rows in the memory of the device.
-struct DeviceTiles {
-  explicit DeviceTiles(const std::vector<SentenceTile>& tiles)
-      : array(std::span<const SentenceTile>(tiles)), count(static_cast<int64_t>(tiles.size())) {}
+// Lists of tiles in the memory of the device, one behind another.
+template <size_t kLists>
+class DeviceTiles {
+ public:
+  using Lists = std::array<std::vector<SentenceTile>, kLists>;
 
-  DeviceArray<SentenceTile> array;
-  int64_t count;
+  explicit DeviceTiles(const Lists& lists) {
+    std::vector<SentenceTile> all;
+    for (size_t i = 0; i < kLists; ++i) {
+      begins_[i] = static_cast<int64_t>(all.size());
+      counts_[i] = static_cast<int64_t>(lists[i].size());
+      all.insert(all.end(), lists[i].begin(), lists[i].end());
+    }
+    array_.emplace(std::span<const SentenceTile>(all));
+  }
+  Tiles list(size_t number) const { return {array_->data() + begins_[number], counts_[number]}; }
+
+ private:
+  std::array<int64_t, kLists> begins_{}, counts_{};
+  std::optional<DeviceArray<SentenceTile>> array_;
 };
 
-void add_tiles(int32_t sentence, int32_t rows, std::vector<SentenceTile>& tiles) {
-  for (int32_t first = 0; first < rows; first += kAttentionTile) {
-    tiles.push_back({sentence, first});
+// The rows of a sentence as tiles: long ones, if the kernel takes them and the sentence is long, or usual ones.
+void add_tiles(int32_t sentence, int32_t rows, bool takes_long, std::vector<SentenceTile>& usual,
+               std::vector<SentenceTile>& longer) {
+  const bool is_long = takes_long && rows > kLongTile;
+  for (int32_t first = 0; first < rows; first += is_long ? kLongTile : kAttentionTile) {
+    (is_long ? longer : usual).push_back({sentence, first});
   }
 }
 
-std::vector<SentenceTile> host_tiles_of(const Tensor& offsets) {
-  const tensor::HostView<int32_t> ends(offsets);
-  std::vector<SentenceTile> tiles;
-  for (size_t sentence = 0; sentence + 1 < ends.size(); ++sentence) {
-    add_tiles(static_cast<int32_t>(sentence), ends[sentence + 1] - ends[sentence], tiles);
+// Tiles of the rows of all sentences, for kernels that take long tiles and for others.
+class ForwardTiles {
+ public:
+  explicit ForwardTiles(const Tensor& offsets) : tiles_(lists_of(offsets)) {}
+  TilesOfRows of(bool takes_long) const {
+    return takes_long ? TilesOfRows{tiles_.list(1), tiles_.list(2)} : TilesOfRows{tiles_.list(0), {}};
   }
-  return tiles;
-}
 
-// Tiles of the rows of all sentences.
-std::shared_ptr<const DeviceTiles> tiles_of(const Tensor& offsets) {
-  return offsets.derived<DeviceTiles>([&] { return std::make_shared<DeviceTiles>(host_tiles_of(offsets)); });
-}
+ private:
+  static DeviceTiles<3>::Lists lists_of(const Tensor& offsets) {
+    const tensor::HostView<int32_t> ends(offsets);
+    DeviceTiles<3>::Lists lists;
+    std::vector<SentenceTile> none;
+    for (size_t i = 0; i + 1 < ends.size(); ++i) {
+      const auto sentence = static_cast<int32_t>(i);
+      add_tiles(sentence, ends[i + 1] - ends[i], false, lists[0], none);
+      add_tiles(sentence, ends[i + 1] - ends[i], true, lists[1], lists[2]);
+    }
+    return lists;
+  }
+
+  DeviceTiles<3> tiles_;
+};
+
+// What the kernels of a backward take beside usual tiles.
+struct BackwardKinds {
+  bool shorter = false, longer = false;
+  bool operator==(const BackwardKinds&) const = default;
+};
 
 // What blocks of a backward have: short sentences as a whole, and tiles of the others.
 class BackwardTiles {
  public:
-  BackwardTiles(std::span<const int32_t> query_ends, std::span<const int32_t> key_ends, bool has_short)
-      : key_ends_(key_ends.begin(), key_ends.end()), has_short_(has_short) {
-    std::vector<SentenceTile> shorter, longer, queries, keys;
+  BackwardTiles(std::span<const int32_t> query_ends, std::span<const int32_t> key_ends, BackwardKinds kinds)
+      : key_ends_(key_ends.begin(), key_ends.end()), kinds_(kinds), tiles_(lists_of(query_ends, key_ends, kinds)) {}
+  bool are_of(std::span<const int32_t> key_ends, BackwardKinds kinds) const {
+    return kinds == kinds_ && std::ranges::equal(key_ends, key_ends_);
+  }
+
+  ShortSentences of_short() const { return {tiles_.list(0).data, tiles_.list(0).count, tiles_.list(1).count}; }
+  TilesOfRows of_queries() const { return {tiles_.list(2), tiles_.list(3)}; }
+  TilesOfRows of_keys() const { return {tiles_.list(4), tiles_.list(5)}; }
+
+ private:
+  static DeviceTiles<6>::Lists lists_of(std::span<const int32_t> query_ends, std::span<const int32_t> key_ends,
+                                        BackwardKinds kinds) {
+    DeviceTiles<6>::Lists lists;
     for (size_t i = 0; i + 1 < query_ends.size(); ++i) {
       const auto sentence = static_cast<int32_t>(i);
       const int32_t n_queries = query_ends[i + 1] - query_ends[i], n_keys = key_ends[i + 1] - key_ends[i];
       const int32_t longest = std::max(n_queries, n_keys);
-      if (has_short && longest <= 2 * kShortSentence) {
-        (longest <= kShortSentence ? shorter : longer).push_back({sentence, 0});
+      if (kinds.shorter && longest <= 2 * kShortSentence) {
+        lists[longest <= kShortSentence ? 0 : 1].push_back({sentence, 0});
       } else {
-        add_tiles(sentence, n_queries, queries);
-        add_tiles(sentence, n_keys, keys);
+        add_tiles(sentence, n_queries, kinds.longer, lists[2], lists[3]);
+        add_tiles(sentence, n_keys, kinds.longer, lists[4], lists[5]);
       }
     }
-    counts_ = {static_cast<int64_t>(shorter.size()), static_cast<int64_t>(longer.size()),
-               static_cast<int64_t>(queries.size()), static_cast<int64_t>(keys.size())};
-    for (const auto& more : {longer, queries, keys}) {
-      shorter.insert(shorter.end(), more.begin(), more.end());
-    }
-    tiles_.emplace(shorter);
-  }
-  bool are_of(std::span<const int32_t> key_ends, bool has_short) const {
-    return has_short == has_short_ && std::ranges::equal(key_ends, key_ends_);
+    return lists;
   }
 
-  int64_t shorter() const { return counts_[0]; }
-  int64_t longer() const { return counts_[1]; }
-  int64_t queries() const { return counts_[2]; }
-  int64_t keys() const { return counts_[3]; }
-  /// The tiles of the four kinds, in this order.
-  const SentenceTile* data() const { return tiles_->array.data(); }
-
- private:
   std::vector<int32_t> key_ends_;
-  bool has_short_;
-  std::array<int64_t, 4> counts_{};
-  std::optional<DeviceTiles> tiles_;
+  BackwardKinds kinds_;
+  DeviceTiles<6> tiles_;
 };
 
 // The tiles of all backwards with the same offsets of queries.
 class AllBackwardTiles {
  public:
-  std::shared_ptr<const BackwardTiles> of(const AttentionBounds& bounds, bool has_short) const {
+  std::shared_ptr<const BackwardTiles> of(const AttentionBounds& bounds, BackwardKinds kinds) const {
     const tensor::HostView<int32_t> queries(bounds.query_offsets), keys(bounds.key_offsets);
     const std::lock_guard lock(mutex_);
-    const auto found =
-        std::ranges::find_if(all_, [&](const auto& tiles) { return tiles->are_of(keys.span(), has_short); });
-    return found != all_.end()
-               ? *found
-               : all_.emplace_back(std::make_shared<BackwardTiles>(queries.span(), keys.span(), has_short));
+    const auto found = std::ranges::find_if(all_, [&](const auto& tiles) { return tiles->are_of(keys.span(), kinds); });
+    return found != all_.end() ? *found
+                               : all_.emplace_back(std::make_shared<BackwardTiles>(queries.span(), keys.span(), kinds));
   }
 
  private:
@@ -123,9 +147,9 @@ class AllBackwardTiles {
   mutable std::vector<std::shared_ptr<const BackwardTiles>> all_;
 };
 
-std::shared_ptr<const BackwardTiles> backward_tiles_of(const AttentionBounds& bounds, bool has_short) {
+std::shared_ptr<const BackwardTiles> backward_tiles_of(const AttentionBounds& bounds, BackwardKinds kinds) {
   return bounds.query_offsets.derived<AllBackwardTiles>([] { return std::make_shared<AllBackwardTiles>(); })
-      ->of(bounds, has_short);
+      ->of(bounds, kinds);
 }
 
 // The window as kernels take it: one that is longer than all sentences is none.
@@ -235,8 +259,10 @@ void run_step(StepCall& call, const StepRows& steps) {
 AttentionSaved CudaBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
   Tensor stats = Tensor::empty({2, inputs.n_heads(), inputs.query.dim(0)});  // [2, H, Nq]
   const DeviceInputs device("attention", inputs, elements_of<float>(stats));
-  const auto tiles = tiles_of(inputs.bounds.query_offsets);
-  cuda::attention_forward(device.get(), tiles->array.data(), tiles->count, any_matrix_of(context));
+  const Tensor& offsets = inputs.bounds.query_offsets;
+  const auto tiles = offsets.derived<ForwardTiles>([&] { return std::make_shared<ForwardTiles>(offsets); });
+  const AnyMatrix result = any_matrix_of(context);
+  cuda::attention_forward(device.get(), tiles->of(takes_long_tiles(device.get(), result)), result);
   return {stats, context};
 }
 
@@ -253,18 +279,18 @@ void CudaBackend::attention_backward(const AttentionInputs& inputs, const Attent
                        nullptr,
                        nullptr,
                        0};
-  const auto tiles = backward_tiles_of(inputs.bounds, fits_short_attention(device.get(), grads));
-  attention_backward_of_short(device.get(), {tiles->data(), tiles->shorter(), tiles->longer()}, grads);
-  const int64_t queries = tiles->queries(), keys = tiles->keys();
-  const SentenceTile* const first = tiles->data() + tiles->shorter() + tiles->longer();
+  const BackwardKinds kinds{fits_short_attention(device.get(), grads), takes_long_tiles(device.get(), grads)};
+  const auto tiles = backward_tiles_of(inputs.bounds, kinds);
+  attention_backward_of_short(device.get(), tiles->of_short(), grads);
   const bool biased = inputs.distance_bias.defined();
-  const DeviceArray<float> parts(biased ? queries * inputs.n_heads() * bias_part(inputs.reach()) : 0);
+  const DeviceArray<float> parts(biased ? tiles->of_queries().usual.count * inputs.n_heads() * bias_part(inputs.reach())
+                                        : 0);
   if (biased) {
     grads.bias = elements_of<float>(gradients.distance_bias);
     grads.bias_parts = parts.data();
     grads.part = bias_part(inputs.reach());
   }
-  cuda::attention_backward(device.get(), first, queries, first + queries, keys, grads);
+  cuda::attention_backward(device.get(), tiles->of_queries(), tiles->of_keys(), grads);
 }
 
 void CudaBackend::attention_weights(const AttentionInputs& inputs, Tensor& weights) const {
