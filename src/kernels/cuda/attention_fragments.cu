@@ -382,7 +382,7 @@ bool takes_long_tiles(const Attention& a, const AttentionGrads& grads) {
 }
 
 bool attention_forward_by_fragments(const Attention& a, const TilesOfRows& tiles, const AnyMatrix& context) {
-  if (!fits_fragments(a) || !fits_fragments(context)) {
+  if (!takes_long_tiles(a, context)) {
     return false;
   }
   for_columns(a, [&]<int kColumns>() {

@@ -56,12 +56,9 @@ class DeviceTiles {
   std::optional<DeviceArray<SentenceTile>> array_;
 };
 
-// The rows of a sentence as tiles: long ones, if the kernel takes them and the sentence is long, or usual ones.
-void add_tiles(int32_t sentence, int32_t rows, bool takes_long, std::vector<SentenceTile>& usual,
-               std::vector<SentenceTile>& longer) {
-  const bool is_long = takes_long && rows > kLongTile;
-  for (int32_t first = 0; first < rows; first += is_long ? kLongTile : kAttentionTile) {
-    (is_long ? longer : usual).push_back({sentence, first});
+void add_tiles(int32_t sentence, int32_t rows, int32_t rows_of_tile, std::vector<SentenceTile>& tiles) {
+  for (int32_t first = 0; first < rows; first += rows_of_tile) {
+    tiles.push_back({sentence, first});
   }
 }
 
@@ -70,18 +67,24 @@ class ForwardTiles {
  public:
   explicit ForwardTiles(const Tensor& offsets) : tiles_(lists_of(offsets)) {}
   TilesOfRows of(bool takes_long) const {
-    return takes_long ? TilesOfRows{tiles_.list(1), tiles_.list(2)} : TilesOfRows{tiles_.list(0), {}};
+    const Tiles usual = tiles_.list(0);  // of sentences that are not long; behind it, usual tiles of the long ones
+    return takes_long ? TilesOfRows{usual, tiles_.list(2)}
+                      : TilesOfRows{{usual.data, usual.count + tiles_.list(1).count}, {}};
   }
 
  private:
   static DeviceTiles<3>::Lists lists_of(const Tensor& offsets) {
     const tensor::HostView<int32_t> ends(offsets);
     DeviceTiles<3>::Lists lists;
-    std::vector<SentenceTile> none;
     for (size_t i = 0; i + 1 < ends.size(); ++i) {
       const auto sentence = static_cast<int32_t>(i);
-      add_tiles(sentence, ends[i + 1] - ends[i], false, lists[0], none);
-      add_tiles(sentence, ends[i + 1] - ends[i], true, lists[1], lists[2]);
+      const int32_t rows = ends[i + 1] - ends[i];
+      if (rows <= kLongTile) {
+        add_tiles(sentence, rows, kAttentionTile, lists[0]);
+      } else {
+        add_tiles(sentence, rows, kAttentionTile, lists[1]);
+        add_tiles(sentence, rows, kLongTile, lists[2]);
+      }
     }
     return lists;
   }
@@ -116,11 +119,15 @@ class BackwardTiles {
       const auto sentence = static_cast<int32_t>(i);
       const int32_t n_queries = query_ends[i + 1] - query_ends[i], n_keys = key_ends[i + 1] - key_ends[i];
       const int32_t longest = std::max(n_queries, n_keys);
+      const auto add_rows = [&](size_t usual, int32_t rows) {
+        const bool is_long = kinds.longer && rows > kLongTile;
+        add_tiles(sentence, rows, is_long ? kLongTile : kAttentionTile, lists[is_long ? usual + 1 : usual]);
+      };
       if (kinds.shorter && longest <= 2 * kShortSentence) {
         lists[longest <= kShortSentence ? 0 : 1].push_back({sentence, 0});
       } else {
-        add_tiles(sentence, n_queries, kinds.longer, lists[2], lists[3]);
-        add_tiles(sentence, n_keys, kinds.longer, lists[4], lists[5]);
+        add_rows(2, n_queries);
+        add_rows(4, n_keys);
       }
     }
     return lists;
