@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "kernels/cuda/losses.h"
 #include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
+#include "kernels/cuda/sentence_tiles.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::kernels::cuda {
@@ -32,131 +31,6 @@ void check_head(const char* op, int64_t columns) {
 void check_heads(const char* op, const AttentionInputs& inputs) {
   check_head(op, inputs.d_head());
   check_head(op, inputs.d_value());
-}
-
-// Lists of tiles in the memory of the device, one behind another.
-template <size_t kLists>
-class DeviceTiles {
- public:
-  using Lists = std::array<std::vector<SentenceTile>, kLists>;
-
-  explicit DeviceTiles(const Lists& lists) {
-    std::vector<SentenceTile> all;
-    for (size_t i = 0; i < kLists; ++i) {
-      begins_[i] = static_cast<int64_t>(all.size());
-      counts_[i] = static_cast<int64_t>(lists[i].size());
-      all.insert(all.end(), lists[i].begin(), lists[i].end());
-    }
-    array_.emplace(std::span<const SentenceTile>(all));
-  }
-  Tiles list(size_t number) const { return {array_->data() + begins_[number], counts_[number]}; }
-
- private:
-  std::array<int64_t, kLists> begins_{}, counts_{};
-  std::optional<DeviceArray<SentenceTile>> array_;
-};
-
-void add_tiles(int32_t sentence, int32_t rows, int32_t rows_of_tile, std::vector<SentenceTile>& tiles) {
-  for (int32_t first = 0; first < rows; first += rows_of_tile) {
-    tiles.push_back({sentence, first});
-  }
-}
-
-// Tiles of the rows of all sentences, for kernels that take long tiles and for others.
-class ForwardTiles {
- public:
-  explicit ForwardTiles(const Tensor& offsets) : tiles_(lists_of(offsets)) {}
-  TilesOfRows of(bool takes_long) const {
-    const Tiles usual = tiles_.list(0);  // of sentences that are not long; behind it, usual tiles of the long ones
-    return takes_long ? TilesOfRows{usual, tiles_.list(2)}
-                      : TilesOfRows{{usual.data, usual.count + tiles_.list(1).count}, {}};
-  }
-
- private:
-  static DeviceTiles<3>::Lists lists_of(const Tensor& offsets) {
-    const tensor::HostView<int32_t> ends(offsets);
-    DeviceTiles<3>::Lists lists;
-    for (size_t i = 0; i + 1 < ends.size(); ++i) {
-      const auto sentence = static_cast<int32_t>(i);
-      const int32_t rows = ends[i + 1] - ends[i];
-      if (rows <= kLongTile) {
-        add_tiles(sentence, rows, kAttentionTile, lists[0]);
-      } else {
-        add_tiles(sentence, rows, kAttentionTile, lists[1]);
-        add_tiles(sentence, rows, kLongTile, lists[2]);
-      }
-    }
-    return lists;
-  }
-
-  DeviceTiles<3> tiles_;
-};
-
-// What the kernels of a backward take beside usual tiles.
-struct BackwardKinds {
-  bool shorter = false, longer = false;
-  bool operator==(const BackwardKinds&) const = default;
-};
-
-// What blocks of a backward have: short sentences as a whole, and tiles of the others.
-class BackwardTiles {
- public:
-  BackwardTiles(std::span<const int32_t> query_ends, std::span<const int32_t> key_ends, BackwardKinds kinds)
-      : key_ends_(key_ends.begin(), key_ends.end()), kinds_(kinds), tiles_(lists_of(query_ends, key_ends, kinds)) {}
-  bool are_of(std::span<const int32_t> key_ends, BackwardKinds kinds) const {
-    return kinds == kinds_ && std::ranges::equal(key_ends, key_ends_);
-  }
-
-  ShortSentences of_short() const { return {tiles_.list(0).data, tiles_.list(0).count, tiles_.list(1).count}; }
-  TilesOfRows of_queries() const { return {tiles_.list(2), tiles_.list(3)}; }
-  TilesOfRows of_keys() const { return {tiles_.list(4), tiles_.list(5)}; }
-
- private:
-  static DeviceTiles<6>::Lists lists_of(std::span<const int32_t> query_ends, std::span<const int32_t> key_ends,
-                                        BackwardKinds kinds) {
-    DeviceTiles<6>::Lists lists;
-    for (size_t i = 0; i + 1 < query_ends.size(); ++i) {
-      const auto sentence = static_cast<int32_t>(i);
-      const int32_t n_queries = query_ends[i + 1] - query_ends[i], n_keys = key_ends[i + 1] - key_ends[i];
-      const int32_t longest = std::max(n_queries, n_keys);
-      const auto add_rows = [&](size_t usual, int32_t rows) {
-        const bool is_long = kinds.longer && rows > kLongTile;
-        add_tiles(sentence, rows, is_long ? kLongTile : kAttentionTile, lists[is_long ? usual + 1 : usual]);
-      };
-      if (kinds.shorter && longest <= 2 * kShortSentence) {
-        lists[longest <= kShortSentence ? 0 : 1].push_back({sentence, 0});
-      } else {
-        add_rows(2, n_queries);
-        add_rows(4, n_keys);
-      }
-    }
-    return lists;
-  }
-
-  std::vector<int32_t> key_ends_;
-  BackwardKinds kinds_;
-  DeviceTiles<6> tiles_;
-};
-
-// The tiles of all backwards with the same offsets of queries.
-class AllBackwardTiles {
- public:
-  std::shared_ptr<const BackwardTiles> of(const AttentionBounds& bounds, BackwardKinds kinds) const {
-    const tensor::HostView<int32_t> queries(bounds.query_offsets), keys(bounds.key_offsets);
-    const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(all_, [&](const auto& tiles) { return tiles->are_of(keys.span(), kinds); });
-    return found != all_.end() ? *found
-                               : all_.emplace_back(std::make_shared<BackwardTiles>(queries.span(), keys.span(), kinds));
-  }
-
- private:
-  mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<const BackwardTiles>> all_;
-};
-
-std::shared_ptr<const BackwardTiles> backward_tiles_of(const AttentionBounds& bounds, BackwardKinds kinds) {
-  return bounds.query_offsets.derived<AllBackwardTiles>([] { return std::make_shared<AllBackwardTiles>(); })
-      ->of(bounds, kinds);
 }
 
 // The window as kernels take it: one that is longer than all sentences is none.
@@ -267,7 +141,7 @@ AttentionSaved CudaBackend::attention_forward(const AttentionInputs& inputs, Ten
   Tensor stats = Tensor::empty({2, inputs.n_heads(), inputs.query.dim(0)});  // [2, H, Nq]
   const DeviceInputs device("attention", inputs, elements_of<float>(stats));
   const Tensor& offsets = inputs.bounds.query_offsets;
-  const auto tiles = offsets.derived<ForwardTiles>([&] { return std::make_shared<ForwardTiles>(offsets); });
+  const auto tiles = forward_tiles_of(offsets);
   const AnyMatrix result = any_matrix_of(context);
   cuda::attention_forward(device.get(), tiles->of(takes_long_tiles(device.get(), result)), result);
   return {stats, context};
