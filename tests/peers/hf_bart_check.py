@@ -5,7 +5,8 @@ Makes the folders of tests/golden/make_hf_m2m100.py (M2M-100, NLLB-200, mBART-50
 unless given), random weights included, and runs the tests of the stored folders on them. Then imports and exports each
 folder with the program, and compares the exported model in transformers with the one it was made of: logits, greedy search, and
 of a BART the ids of AutoTokenizer.
-Needs torch, transformers, sentencepiece, tokenizers, safetensors:  python3 hf_bart_check.py build [COUNT]
+Needs torch, transformers, sentencepiece, tokenizers, safetensors:  python3 hf_bart_check.py PROGRAM CORPORA [COUNT]
+CORPORA is not used; every peer check takes the same arguments. PROGRAM is build/dragoman; its tests must be built.
 """
 
 import json
@@ -59,7 +60,7 @@ def compare_export(program, folder, place):
 
 
 def main():
-    build, count = pathlib.Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "200"
+    build, count = pathlib.Path(sys.argv[1]).resolve().parent, sys.argv[3] if len(sys.argv) > 3 else "200"
     golden = pathlib.Path(__file__).parent.parent / "golden"
     status = 0
     for maker, program, tests, variable in KINDS:

@@ -94,8 +94,8 @@ def check_classes(program, folder, report):
     ours, theirs, tokenizer = train(program, folder, "classify")
     model = transformers.AutoModelForSequenceClassification.from_pretrained(theirs).eval()
     lines = ["the cat sleeps in the barn now", "the hen\tin the yard then"]
-    answers = run(program, "classify", "--model", ours, "--json", input="\n".join(lines) + "\n").splitlines()
-    for line, answer in zip(lines, map(json.loads, answers)):
+    for line in lines:  # one text and a pair, which one call does not mix
+        answer = json.loads(run(program, "classify", "--model", ours, "--json", input=line + "\n"))
         with torch.no_grad():
             probabilities = model(**tokenizer(*line.split("\t"), return_tensors="pt")).logits.softmax(-1)[0]
         expected = torch.tensor([answer["probabilities"][model.config.id2label[i]] for i in range(len(probabilities))])
