@@ -4,7 +4,7 @@
     benchmarks/compare_decoding.py [--peer ctranslate2|transformers] [--only NAME] [--json FILE] [--rounds 3]
     benchmarks/compare_decoding.py --only text --model MODEL --input FILE
 
-Shapes (base, d256, tiny, deep) have random weights: both sides then write sentences of a given length, so that a token is
+Shapes (base, d256, tiny, deep, m2m100) have random weights: both sides then write sentences of a given length, so that a token is
 worth the same work on both. `text` is a model that was trained, a whole file, cutting into pieces and joining included.
 The other program runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise
 (tokens in work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
@@ -41,6 +41,9 @@ SHAPES = {
     "d256": {"d-model": 256, "d-ff": 1024, "n-heads": 4, "encoder-layers": 3, "decoder-layers": 3, "vocab-size": 8000},
     "tiny": {"d-model": 128, "d-ff": 256, "n-heads": 4, "encoder-layers": 4, "decoder-layers": 4, "vocab-size": 10000},
     "deep": {"d-model": 512, "d-ff": 2048, "n-heads": 8, "encoder-layers": 6, "decoder-layers": 2, "vocab-size": 32000},
+    # of M2M-100 with 418 million parameters; BPE, because unigram pieces of the text are too few
+    "m2m100": {"d-model": 1024, "d-ff": 4096, "n-heads": 16, "encoder-layers": 12, "decoder-layers": 12, "vocab-size": 128000,
+               "vocab-type": "bpe", "norm-order": "pre"},
 }
 # name of a row: shape, precision, beam, one at a time or not, sentences
 WORK = {
@@ -56,6 +59,7 @@ WORK = {
     "tiny-int8-beam4": ("tiny", "int8", 4, False, 7600),
     "deep-int8-greedy": ("deep", "int8", 1, False, 3072),
     "deep-int8-beam4": ("deep", "int8", 4, False, 1024),
+    "m2m100-int8-greedy": ("m2m100", "int8", 1, False, 192),
 }
 
 
