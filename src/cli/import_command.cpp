@@ -18,6 +18,7 @@
 #include "interop/hf_mbart.h"
 #include "interop/hf_t5.h"
 #include "interop/marian_import.h"
+#include "interop/model_source.h"
 #include "training/checkpoint.h"
 
 namespace dragoman::cli {
@@ -66,6 +67,7 @@ Imported with_search(interop::ImportedModel imported) {
 }
 
 Imported read(const ImportArguments& arguments) {
+  interop::refuse_converted_folder(arguments.folder);
   switch (arguments.from) {
     case ImportFormat::kMarian:
       return with_search(interop::import_marian(arguments.folder));

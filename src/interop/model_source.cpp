@@ -85,6 +85,15 @@ std::string read_json(const fs::path& folder, const char* name) {
   return base::read_file(folder / name, kMaxJsonBytes);
 }
 
+void refuse_converted_folder(const fs::path& folder) {
+  const bool has_weights = is_there(folder / kHfWeightsName) || is_there(folder / kHfIndexName) || has_pickle(folder);
+  check_data(
+      has_weights || !is_there(folder / "model.bin"),
+      "{}: is a folder of CTranslate2 (model.bin), a converted form. Import the folder that it was made from, which "
+      "ct2-transformers-converter took as --model",
+      folder.string());
+}
+
 TensorSource::TensorSource(const fs::path& folder) : file_((folder / kHfWeightsName).string()) {
   if (!is_there(folder / kHfWeightsName) && is_there(folder / kHfIndexName)) {
     file_ = (folder / kHfIndexName).string();

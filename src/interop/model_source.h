@@ -25,6 +25,11 @@ inline constexpr const char* kHfTokenizerConfigName = "tokenizer_config.json";
 /// Returns the text of a JSON file of at most 16 MiB. Throws: as base::read_file.
 [[nodiscard]] std::string read_json(const std::filesystem::path& folder, const char* name);
 
+/// Refuses a folder of CTranslate2: its weights are quantised or joined, and its config.json no longer says of which
+/// model. Throws: Error(kBadData) "m: is a folder of CTranslate2 (model.bin), a converted form. Import the folder that
+/// it was made from, ...".
+void refuse_converted_folder(const std::filesystem::path& folder);
+
 /// The tensors of a model folder, read by name: those of model.safetensors, or of the files that
 /// model.safetensors.index.json lists. `check_all_used` refuses a tensor that was never read. Tensors of I64 and U8
 /// are buffers and left out.

@@ -9,6 +9,7 @@
 #include "data/chat/chat_template.h"
 #include "decoding/generator.h"
 #include "interop/hf_config.h"
+#include "interop/model_source.h"
 #include "language_model_folders.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -26,6 +27,17 @@ using test_support::expect_error;
 ImportedLanguageModel import_folder(const fs::path& folder) {
   const bool is_gpt2 = json_of_file(folder / "config.json").value("model_type", "") == "gpt2";
   return is_gpt2 ? import_gpt2(folder) : import_llama(folder);
+}
+
+TEST(ModelSource, FoldersOfCTranslate2AreRefused) {
+  const test_support::TemporaryFolder place;
+  EXPECT_NO_THROW(refuse_converted_folder(place.path()));
+  base::write_file_atomic(place.path() / "model.bin", "weights");
+  expect_error(ErrorKind::kBadData,
+               {"is a folder of CTranslate2 (model.bin)", "Import the folder that it was made from"},
+               [&] { refuse_converted_folder(place.path()); });
+  base::write_file_atomic(place.path() / "model.safetensors", "weights");
+  EXPECT_NO_THROW(refuse_converted_folder(place.path()));
 }
 
 class StoredLanguageModel : public testing::TestWithParam<std::string> {
