@@ -113,6 +113,24 @@ TEST_F(CudaCommands, SearchesAreTunedAndShortlistsLearnedAsOnTheCpu) {
   }
 }
 
+// The model of scripts/quickstart.sh, after a few of its updates.
+TEST_F(CudaCommands, TheQuickstartsModelTranslatesAsOnTheCpu) {
+  output_of("sample-corpus --pair en-de --seed 1 --output corpus");
+  output_of("train --config " DRAGOMAN_QUICKSTART_CONFIG
+            " --model quickstart --source corpus/train.en --target corpus/train.de"
+            " --valid-source corpus/valid.en --valid-target corpus/valid.de --max-steps 80 --validate-every 80");
+  program_->write("animals",
+                  "The animal didn't cross the street because it was too tired.\n"
+                  "The animal didn't cross the street because it was too wide.\n"
+                  "The boy wants to sell five cheap windows.\n");
+  for (const std::string words : {"--beam-size 1", "--beam-size 4"}) {
+    const std::string command = "translate --model quickstart --input animals " + words;
+    const std::vector<std::string> expected = lines_of(command);
+    EXPECT_THAT(expected, testing::AllOf(testing::SizeIs(3), testing::Each(testing::Not("")))) << words;
+    EXPECT_EQ(lines_of(command + " --device cuda"), expected) << words;
+  }
+}
+
 // A folder in int8 becomes float32 on a GPU, or stays int8 if asked.
 TEST_F(CudaCommands, Int8IsThatOfTheCpu) {
   output_of("quantize --model model --output int8 --precision int8");
