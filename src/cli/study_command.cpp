@@ -16,6 +16,7 @@
 #include "report/progress_line.h"
 #include "study/child_process.h"
 #include "study/forecast.h"
+#include "study/run.h"
 #include "study/study_page.h"
 
 namespace dragoman::cli {
@@ -128,8 +129,8 @@ int run_study(const Study& study, const StudyArguments& arguments) {
   const study::StudyFolder folder(study, arguments.study_folder(study));
   const auto tell = [](const std::string& text) { say_status(fmt::format("dragoman: study: {}\n", text)); };
   for (const Cell& cell : chosen_cells(study, arguments)) {
-    const bool was_done = folder.is_done(cell);
-    const int status = folder.run(cell, this_program(signals), tell);
+    const bool was_done = study::is_done(study, folder, cell);
+    const int status = study::run_cell(study, folder, cell, this_program(signals), tell);
     if (status != 0 || signals.requested()) {
       say(fmt::format("dragoman: study: stopped in {}; run the same command to go on\n", cell.name()));
       return status != 0 ? status : signals.exit_status();

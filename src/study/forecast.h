@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/run.h"
+#include "study/steps.h"
 
 namespace dragoman::study {
 

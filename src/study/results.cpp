@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "models/model_folder.h"
+#include "study/run.h"
 #include "tensor/safetensors_header.h"
 
 namespace dragoman::study {
@@ -211,7 +212,7 @@ StudyResults collect(const Study& study, const StudyFolder& folder) {
     for (const uint64_t seed : study.seeds) {
       const Cell cell{&row, seed};
       ++results.planned_cells;
-      if (folder.is_done(cell)) {
+      if (is_done(study, folder, cell)) {
         done.push_back(cell);
       }
     }

@@ -7,7 +7,7 @@
 
 #include "report/metrics_log.h"
 #include "study/compare.h"
-#include "study/run.h"
+#include "study/study_folder.h"
 #include "study/test_scorer.h"
 
 namespace dragoman::study {

@@ -92,6 +92,8 @@ struct TestSet {
   std::filesystem::path text{};  ///< as a training file of an encoder; empty = source and target count
 };
 
+using NamedOptions = std::pair<std::string, OptionList>;
+
 /// A study: rows times seeds, each a run of all stages. docs/studies.md describes the file.
 struct Study {
   std::string name;  ///< of the file, without folder and ending
@@ -104,10 +106,10 @@ struct Study {
   std::map<std::string, std::filesystem::path> models;  ///< folders of models that no stage makes, by name
   std::map<std::string, TextPart> parts;                ///< of texts, by name; others are taken whole
   std::vector<TestSet> tests;
-  OptionList options;                                                            ///< of all trainings
-  std::vector<std::pair<std::string, OptionList>> searches = {{"default", {}}};  ///< the first is compared
-  std::vector<std::pair<std::string, OptionList>> perplexities;  ///< options of `score`; the report has what each gives
-  bool lowercase_text = false;                                   ///< train and score on lower-cased copies
+  OptionList options;                                      ///< of all trainings
+  std::vector<NamedOptions> searches = {{"default", {}}};  ///< the first is compared
+  std::vector<NamedOptions> perplexities;                  ///< options of `score`; the report has what each gives
+  bool lowercase_text = false;                             ///< train and score on lower-cased copies
   bool tune = false;  ///< choose beam size and length penalty on the validation text
   /// Metrics of one kind of lines, of which the first is compared; BLEU's tokenizer and whether it ignores case; the
   /// label of f1.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluation/evaluate.h"
-#include "study/run.h"
+#include "study/study_folder.h"
 
 namespace dragoman::study {
 

@@ -33,7 +33,9 @@ struct StandIn {
     if (calls.size() > fail_at) {
       return 143;
     }
-    if (words.front() == "translate") {
+    if (words.front() == "train") {
+      fs::create_directories(value_of(words, "--model"));
+    } else if (words.front() == "translate") {
       Lines lines;
       const Lines sources = data::read_lines(value_of(words, "--input"));
       for (size_t i = 0; i < sources.size(); ++i) {
@@ -104,7 +106,7 @@ class StudyRun : public ::testing::Test {
 
   int run(StandIn& program, size_t row = 0) {
     const StudyFolder folder(study_, folder_.path() / "study");
-    return folder.run({&study_.rows[row], 1}, std::ref(program), [](const std::string&) {});
+    return run_cell(study_, folder, {&study_.rows[row], 1}, std::ref(program), [](const std::string&) {});
   }
 
   fs::path in_cell(const std::string& name) const { return folder_.path() / "study" / "base" / "seed-1" / name; }
@@ -157,8 +159,9 @@ TEST_F(StudyRun, DoneStepsWithOtherOptionsAreRefused) {
   ASSERT_EQ(run(program), 0);
   study_.stages[0].options.set("dropout", {"0.5"});
   const StudyFolder folder(study_, folder_.path() / "study");
-  EXPECT_FALSE(folder.is_done({&study_.rows[0], 1}));
-  EXPECT_THROW(folder.run({&study_.rows[0], 1}, std::ref(program), [](const std::string&) {}), base::Error);
+  EXPECT_FALSE(is_done(study_, folder, {&study_.rows[0], 1}));
+  EXPECT_THROW(run_cell(study_, folder, {&study_.rows[0], 1}, std::ref(program), [](const std::string&) {}),
+               base::Error);
 }
 
 TEST_F(StudyRun, AnotherTextUnderTheSameNameIsRefused) {

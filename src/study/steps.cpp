@@ -1,0 +1,294 @@
+#include "study/steps.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/lap.h"
+#include "data/text/text_file.h"
+#include "evaluation/chrf.h"
+
+namespace dragoman::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kManyHypotheses = "16";
+
+std::string joined_names(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+void add_files(std::vector<std::string>& words, const std::string& flag, const std::vector<fs::path>& files) {
+  if (!files.empty()) {
+    words.push_back(flag);
+    std::ranges::transform(files, std::back_inserter(words), [](const fs::path& file) { return file.string(); });
+  }
+}
+
+void call(const Program& program, const std::vector<std::string>& words, const fs::path& output = {}) {
+  const int status = program(words, output);
+  if (status != 0) {
+    throw CommandFailed{status, fmt::format("{}", fmt::join(words, " "))};
+  }
+}
+
+// Agreement of two translations of each sentence.
+std::vector<double> agreements(const Lines& first, const Lines& second) {
+  base::check_data(first.size() == second.size(), "study: texts of {} and of {} lines cannot be compared", first.size(),
+                   second.size());
+  const evaluation::Chrf chrf({});
+  const evaluation::Lines known[] = {second};
+  const evaluation::CountTable counts = chrf.count(first, known);
+  std::vector<double> scores;
+  for (size_t i = 0; i < counts.rows(); ++i) {
+    scores.push_back(chrf.score(counts.row(i)));
+  }
+  return scores;
+}
+
+Lines chosen(const Lines& lines, const std::vector<size_t>& numbers) {
+  Lines kept;
+  std::ranges::transform(numbers, std::back_inserter(kept), [&](size_t i) { return lines[i]; });
+  return kept;
+}
+
+// The command that a test set goes through: its name and its input.
+std::vector<std::string> command_of(const TestSet& test, evaluation::LineKind scored) {
+  if (test.text.empty()) {
+    return {"translate", "--input=" + test.source.string()};
+  }
+  return {scored == evaluation::LineKind::kTags ? "tag" : "classify", "--columns", "--input=" + test.text.string()};
+}
+
+// Makes the steps of one cell.
+class CellSteps {
+ public:
+  CellSteps(const Study& study, const StudyFolder& folder, const Cell& cell)
+      : study_(study), folder_(folder), cell_(cell) {}
+
+  Step of_stage(const Stage& stage) const {
+    switch (stage.kind) {
+      case StageKind::kTrain:
+        return train(stage);
+      case StageKind::kFilter:
+        return filter(stage);
+      default:
+        return translate(stage);
+    }
+  }
+
+  Step tune() const {
+    return {"tune", {"tune"}, [steps = *this](const Program& program) { steps.run_tune(program); }};
+  }
+
+  // Translations, labels or tags of all test sets.
+  Step search(const NamedOptions& search) const {
+    return {"search-" + search.first, asked_of_tests({"search", study_.tune ? "tuned" : ""}, search.second),
+            [steps = *this, &search](const Program& program) { steps.run_search(program, search); }};
+  }
+
+  Step perplexity(const NamedOptions& entry) const {
+    return {"perplexity-" + entry.first, asked_of_tests({"perplexity"}, entry.second),
+            [steps = *this, &entry](const Program& program) { steps.run_perplexity(program, entry); }};
+  }
+
+ private:
+  Step train(const Stage& stage) const {
+    std::vector<std::string> asked = train_arguments(study_, cell_, stage);
+    asked.push_back(fmt::format("source {}, target {}, text {}, from {}", joined_names(stage.source),
+                                joined_names(stage.target), joined_names(stage.text), stage.start_from));
+    return {stage.name, asked, [steps = *this, &stage](const Program& program) { steps.run_train(program, stage); }};
+  }
+
+  void run_train(const Program& program, const Stage& stage) const {
+    std::vector<std::string> words = train_arguments(study_, cell_, stage);
+    words.push_back("--model=" + model_of(stage.name));
+    if (!stage.start_from.empty()) {
+      words.push_back("--initial-model=" + model_of(stage.start_from));
+    }
+    add_files(words, "--source", files_of(stage.source));
+    add_files(words, "--target", files_of(stage.target));
+    add_files(words, "--text", files_of(stage.text));
+    for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
+      if (folder_.has_text(name)) {
+        words.push_back(fmt::format("--{}={}", name, folder_.text(name).string()));
+      }
+    }
+    call(program, words);
+  }
+
+  // Translations of a distillation or back-translation; of several hypotheses the one nearest a known translation.
+  Step translate(const Stage& stage) const {
+    OptionList options = stage.options;
+    if (!stage.nearest_to.empty() && options.find("nbest") == nullptr) {
+      options.set("beam-size", {kManyHypotheses});
+      options.set("nbest", {kManyHypotheses});
+    }
+    const auto& names = stage.kind == StageKind::kBackTranslate ? stage.target : stage.source;
+    std::vector<std::string> asked = {"translate", stage.model, joined_names(names), joined_names(stage.nearest_to)};
+    append(asked, options.arguments());
+    return {stage.name, asked, [steps = *this, &stage, &names, options](const Program& program) {
+              steps.run_translate(program, stage, names, options);
+            }};
+  }
+
+  void run_translate(const Program& program, const Stage& stage, const std::vector<std::string>& names,
+                     const OptionList& options) const {
+    const fs::path output = folder_.cell_folder(cell_) / (stage.name + ".txt");
+    const fs::path hypotheses = output.string() + ".hypotheses", input = output.string() + ".input";
+    const std::vector<fs::path> files = files_of(names);
+    const bool is_one = files.size() == 1;
+    if (!is_one) {
+      write_lines(input, joined(files));
+    }
+    std::vector<std::string> words = {"translate", "--model=" + model_of(stage.model),
+                                      "--input=" + (is_one ? files.front() : input).string(),
+                                      "--output=" + (stage.nearest_to.empty() ? output : hypotheses).string()};
+    append(words, options.arguments());
+    call(program, words);
+    if (!stage.nearest_to.empty()) {
+      write_lines(output, nearest(data::read_lines(hypotheses), joined(files_of(stage.nearest_to))));
+    }
+    base::remove_quietly(hypotheses);
+    base::remove_quietly(input);
+  }
+
+  Step filter(const Stage& stage) const {
+    std::vector<std::string> asked = {"filter",
+                                      stage.model,
+                                      joined_names(stage.source),
+                                      joined_names(stage.target),
+                                      joined_names(stage.nearest_to),
+                                      fmt::format("{}", stage.keep)};
+    append(asked, stage.options.arguments());
+    return {stage.name, asked, [steps = *this, &stage](const Program& program) { steps.run_filter(program, stage); }};
+  }
+
+  void run_filter(const Program& program, const Stage& stage) const {
+    const Lines sources = joined(files_of(stage.source)), targets = joined(files_of(stage.target));
+    const std::vector<size_t> kept = best_lines(pair_scores(program, stage, targets), stage.keep);
+    base::check_data(!kept.empty(), "study: {}: stage {} keeps no line; keep more", cell_.name(), stage.name);
+    const fs::path folder = folder_.cell_folder(cell_);
+    write_lines(folder / (stage.name + ".source.txt"), chosen(sources, kept));
+    write_lines(folder / (stage.name + ".target.txt"), chosen(targets, kept));
+  }
+
+  // By the model of a stage, or by agreement with another translation.
+  std::vector<double> pair_scores(const Program& program, const Stage& stage, const Lines& targets) const {
+    if (stage.model.empty()) {
+      return agreements(targets, joined(files_of(stage.nearest_to)));
+    }
+    const fs::path prefix = folder_.cell_folder(cell_) / stage.name;
+    const fs::path source = prefix.string() + ".input", target = prefix.string() + ".output",
+                   scores = prefix.string() + ".scores";
+    write_lines(source, joined(files_of(stage.source)));
+    write_lines(target, targets);
+    std::vector<std::string> words = {"score", "--model=" + model_of(stage.model), "--source=" + source.string(),
+                                      "--target=" + target.string(), "--output=" + scores.string()};
+    append(words, stage.options.arguments());
+    call(program, words);
+    std::vector<double> result;
+    std::ranges::transform(read_scores(scores), std::back_inserter(result), &decoding::PairScore::per_token);
+    for (const fs::path& file : {source, target, scores}) {
+      base::remove_quietly(file);
+    }
+    return result;
+  }
+
+  void run_tune(const Program& program) const {
+    call(program,
+         {"tune", "--model=" + last_model(), "--source=" + folder_.text("valid-source").string(),
+          "--target=" + folder_.text("valid-target").string(),
+          fmt::format("--tokenize={}", evaluation::tokenizer_name(study_.score.tokenize))},
+         fs::path(last_model()) / "tuning.md");
+  }
+
+  // `asked` of a step that goes through the test sets with options.
+  std::vector<std::string> asked_of_tests(std::vector<std::string> words, const OptionList& options) const {
+    append(words, options.arguments());
+    std::ranges::transform(folder_.tests(), std::back_inserter(words), &TestSet::name);
+    return words;
+  }
+
+  void run_search(const Program& program, const NamedOptions& search) const {
+    OptionList options = search.second;
+    if (const auto* reverse = options.find("reverse-model");
+        reverse != nullptr && study_.names_model(reverse->front())) {
+      options.set("reverse-model", {model_of(reverse->front())});
+    }
+    for (const TestSet& test : folder_.tests()) {
+      std::vector<std::string> words = command_of(test, study_.scored_lines());
+      words.push_back("--model=" + last_model());
+      words.push_back("--output=" + folder_.translations(cell_, search.first, test.name).string());
+      append(words, options.arguments());
+      base::Lap lap;
+      call(program, words);
+      base::write_file_atomic(folder_.seconds(cell_, search.first, test.name), fmt::format("{:.3f}\n", lap()));
+    }
+  }
+
+  void run_perplexity(const Program& program, const NamedOptions& entry) const {
+    for (const TestSet& test : folder_.tests()) {
+      const fs::path file = folder_.perplexity(cell_, entry.first, test.name), scores = file.string() + ".scores";
+      std::vector<std::string> words = {"score", "--model=" + last_model(), "--source=" + test.source.string(),
+                                        "--target=" + test.target.string(), "--output=" + scores.string()};
+      append(words, entry.second.arguments());
+      call(program, words);
+      base::write_file_atomic(file, fmt::format("{:.6f}\n", decoding::perplexity(read_scores(scores))));
+      base::remove_quietly(scores);
+    }
+  }
+
+  std::vector<fs::path> files_of(const std::vector<std::string>& names) const {
+    std::vector<fs::path> files;
+    std::ranges::transform(names, std::back_inserter(files),
+                           [&](const std::string& name) { return folder_.file_of(cell_, name); });
+    return files;
+  }
+  std::string model_of(const std::string& name) const { return folder_.model_of(cell_, name).string(); }
+  std::string last_model() const { return model_of(study_.last_stage().name); }
+
+  const Study& study_;
+  const StudyFolder& folder_;
+  Cell cell_;
+};
+
+}  // namespace
+
+std::vector<std::string> train_arguments(const Study& study, const Cell& cell, const Stage& stage) {
+  std::vector<std::string> words = {"train"};
+  append(words, study.options_of(*cell.row, stage).arguments());
+  words.push_back(fmt::format("--seed={}", cell.seed));
+  return words;
+}
+
+std::vector<Step> steps_of(const Study& study, const StudyFolder& folder, const Cell& cell) {
+  const CellSteps cell_steps(study, folder, cell);
+  std::vector<Step> steps;
+  for (const Stage& stage : study.stages) {
+    steps.push_back(cell_steps.of_stage(stage));
+  }
+  if (folder.tests().empty()) {
+    return steps;
+  }
+  if (study.tune) {
+    steps.push_back(cell_steps.tune());
+  }
+  for (const NamedOptions& search : study.searches) {
+    steps.push_back(cell_steps.search(search));
+  }
+  for (const NamedOptions& entry : study.perplexities) {
+    steps.push_back(cell_steps.perplexity(entry));
+  }
+  return steps;
+}
+
+}  // namespace dragoman::study

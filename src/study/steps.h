@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "study/study_folder.h"
+
+namespace dragoman::study {
+
+/// Runs a command of the program, "train", "--model=DIR", ..., with standard output to a file, or to where it goes
+/// anyway if that is empty. Returns: the exit status.
+using Program = std::function<int(const std::vector<std::string>& arguments, const std::filesystem::path& output)>;
+
+/// One step of a cell: a stage, the tuning, or the test sets by one search. It is done again unless its mark has the
+/// same `asked`.
+struct Step {
+  std::string name;
+  std::vector<std::string> asked;
+  /// Throws: CommandFailed.
+  std::function<void(const Program&)> act;
+};
+
+/// A command of the program that ended with another status than 0.
+struct CommandFailed {
+  int status;
+  std::string words;
+};
+
+/// Returns: the steps of a cell, in their order. They read and write files of the folder, and refer to both.
+std::vector<Step> steps_of(const Study& study, const StudyFolder& folder, const Cell& cell);
+
+/// Returns: the words of the training of a stage without its files: "train", its options and its seed.
+std::vector<std::string> train_arguments(const Study& study, const Cell& cell, const Stage& stage);
+
+}  // namespace dragoman::study
