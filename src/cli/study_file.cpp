@@ -284,9 +284,9 @@ class StudyReader : private StudyYaml {
   }
 
   // Options of a command under names; a name may stand alone.
-  std::vector<std::pair<std::string, OptionList>> named_options(const YAML::Node& node, const std::string& key,
-                                                                const CommandOptions& command) const {
-    std::vector<std::pair<std::string, OptionList>> named;
+  std::vector<study::NamedOptions> named_options(const YAML::Node& node, const std::string& key,
+                                                 const CommandOptions& command) const {
+    std::vector<study::NamedOptions> named;
     for (const auto& [name, each] : entries(node, {}, key)) {
       named.emplace_back(name, each.IsNull() ? OptionList() : options(each, command));
     }

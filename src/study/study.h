@@ -92,6 +92,7 @@ struct TestSet {
   std::filesystem::path text{};  ///< as a training file of an encoder; empty = source and target count
 };
 
+/// Options under a name, of a search or of a perplexity.
 using NamedOptions = std::pair<std::string, OptionList>;
 
 /// A study: rows times seeds, each a run of all stages. docs/studies.md describes the file.
