@@ -54,6 +54,26 @@ class TrainRanks : public test_support::TrainingRuns {
     return values;
   }
 
+  /// Expects the losses of one worker from several workers, processes, and processes of several workers.
+  void expect_same_losses(int64_t steps, Changes changes) const {
+    const auto run_with = [&](int ranks, const std::string& workers) {
+      changes["workers"] = workers;
+      const std::string model = std::to_string(ranks) + "x" + workers;
+      train_with(ranks, command(model, steps, changes));
+      return loss_values(model);
+    };
+    const std::vector<double> alone = run_with(1, "1");
+    ASSERT_EQ(alone.size(), static_cast<size_t>(steps));
+    for (const auto& [ranks, workers] : {std::pair(1, "4"), {2, "1"}, {4, "1"}, {2, "2"}}) {
+      const std::vector<double> together = run_with(ranks, workers);
+      ASSERT_EQ(together.size(), alone.size());
+      for (size_t step = 0; step < alone.size(); ++step) {
+        ASSERT_NEAR(together[step], alone[step], 1e-4 * alone[step])
+            << ranks << " processes of " << workers << " workers, step " << step + 1;
+      }
+    }
+  }
+
   /// Sends `signal` to a rank of an endless run once it has saved, and expects all processes to leave soon.
   void stop_one(int signal, int rank, int expected_status, const std::string& expected_text) const {
     const std::string model = "model" + std::to_string(signal) + std::to_string(rank);
@@ -76,27 +96,15 @@ class TrainRanks : public test_support::TrainingRuns {
 
 TEST_F(TrainRanks, AnyNumberOfReplicasSeesTheSameLoss) {
   // In bfloat16 a sum in another order may round an operand otherwise, by 1/256 of it.
-  const Changes changes{{"validate-every", "50"},
-                        {"valid-source", "valid.source"},
-                        {"valid-target", "valid.target"},
-                        {"precision", "float32"}};
-  const auto run_with = [&](int ranks, const std::string& workers) {
-    Changes mine = changes;
-    mine["workers"] = workers;
-    const std::string model = std::to_string(ranks) + "x" + workers;
-    train_with(ranks, command(model, 100, mine));
-    return loss_values(model);
-  };
-  const std::vector<double> alone = run_with(1, "1");
-  ASSERT_EQ(alone.size(), 100U);
-  for (const auto& [ranks, workers] : {std::pair(1, "4"), {2, "1"}, {4, "1"}, {2, "2"}}) {
-    const std::vector<double> together = run_with(ranks, workers);
-    ASSERT_EQ(together.size(), 100U);
-    for (size_t step = 0; step < alone.size(); ++step) {
-      ASSERT_NEAR(together[step], alone[step], 1e-4 * alone[step])
-          << ranks << " processes of " << workers << " workers, step " << step + 1;
-    }
-  }
+  expect_same_losses(100, {{"validate-every", "50"},
+                           {"valid-source", "valid.source"},
+                           {"valid-target", "valid.target"},
+                           {"precision", "float32"}});
+}
+
+// Statistics are those of the whole batch, so parts of it must meet.
+TEST_F(TrainRanks, AnyNumberOfReplicasHasTheSameBatchNorms) {
+  expect_same_losses(30, {{"norm", "batch"}, {"precision", "float32"}});
 }
 
 TEST_F(TrainRanks, StoppedAndResumedIsTheRunNeverStopped) {
