@@ -64,6 +64,7 @@ def train(
     text: Files | None = None,
     valid_text: Files | None = None,
     tokenizer: File | None = None,
+    target_tokenizer: File | None = None,
     initial_model: File | None = None,
     model_config: File | None = None,
     device: str = "cpu",
@@ -81,7 +82,9 @@ def train(
         source, target: training text of a translation model, one sentence a line; several files are joined.
         valid_source, valid_target: validation text.
         text, valid_text: of a language model or an encoder.
-        tokenizer: of a language model; not given: one is learned.
+        tokenizer: a SentencePiece model or, for a language model or an encoder, a tokenizer.json; not given: one is
+            learned.
+        target_tokenizer: of the target side, with `joint_vocabulary=False`; `tokenizer` is then of the source side.
         initial_model: model to start from.
         model_config: config.json with the shape of the model.
         device: where to train: "cpu", "cuda" (the first GPU), "cuda:1", or "auto", which takes a GPU if there is one.
@@ -98,8 +101,8 @@ def train(
             raise TypeError(f"train: a callback must be a Callback or a function, is {type(callback).__name__}")
     given: dict[str, Files | None] = {
         "source": source, "target": target, "valid_source": valid_source, "valid_target": valid_target,
-        "text": text, "valid_text": valid_text, "tokenizer": tokenizer, "initial_model": initial_model,
-        "model_config": model_config,
+        "text": text, "valid_text": valid_text, "tokenizer": tokenizer, "target_tokenizer": target_tokenizer,
+        "initial_model": initial_model, "model_config": model_config,
     }
     files = {name: _files_of(name, value) for name, value in given.items() if value is not None}
     files["model"] = [Path(model)]

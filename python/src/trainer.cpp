@@ -48,6 +48,7 @@ void set_files(const Files& files, TrainOptions& options) {
   options.text = list("text");
   options.valid_text = list("valid_text");
   options.tokenizer = one("tokenizer");
+  options.target_tokenizer = one("target_tokenizer");
   options.initial_model = one("initial_model");
   options.model_folder = one("model");
 }

@@ -58,10 +58,15 @@ void add_files(Flags& flags) {
   flags.add_value("--valid-text", &TrainOptions::valid_text, "Validation text of a language model or an encoder")
       ->type_name("FILE");
   flags
-      .add_value(
-          "--tokenizer", &TrainOptions::tokenizer,
-          "Tokenizer of a language model or an encoder: a tokenizer.json, SentencePiece file or vocab.txt of BERT; "
-          "not given: one is learned")
+      .add_value("--tokenizer", &TrainOptions::tokenizer,
+                 "Tokenizer to use: a SentencePiece model or, for a language model or an encoder, a tokenizer.json or "
+                 "vocab.txt "
+                 "of BERT; not given: one is learned")
+      ->type_name("FILE")
+      ->group(data::VocabularyOptions::kTitle);
+  flags
+      .add_value("--target-tokenizer", &TrainOptions::target_tokenizer,
+                 "Tokenizer of the target side, with --joint-vocab false; --tokenizer is then of the source side")
       ->type_name("FILE")
       ->group(data::VocabularyOptions::kTitle);
   flags
@@ -194,7 +199,10 @@ void exclude_pointless(CLI::App& command) {
     exclude_fields<models::EncoderOnlyConfig>(command, flag);
     exclude_fields<nn::LayerOptions>(command, flag);
   }
-  exclude_fields<data::VocabularyOptions>(command, "--initial-model");
+  for (const char* flag : {"--initial-model", "--tokenizer"}) {
+    exclude_fields<data::VocabularyOptions>(command, flag);
+  }
+  command.get_option("--initial-model")->excludes(command.get_option("--tokenizer"));
   const auto joint = base::field_of(&TrainOptions::joint_vocabulary).flag_spelling();
   command.get_option("--initial-model")->excludes(command.get_option(joint));
   command.get_option("--initial-model")->excludes(command.get_option("--model-config"));

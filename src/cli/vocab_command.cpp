@@ -13,6 +13,7 @@
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
 #include "data/vocabulary/byte_bpe_trainer.h"
+#include "data/vocabulary/tokenizer_file.h"
 #include "data/vocabulary/vocabulary_trainer.h"
 
 namespace dragoman::cli {
@@ -120,7 +121,7 @@ int convert(const Vocabulary& vocabulary, const VocabArguments& arguments) {
 }
 
 int use(const VocabArguments& arguments) {
-  const Vocabulary vocabulary = Vocabulary::from_file(arguments.model);
+  const Vocabulary vocabulary = data::read_tokenizer_file(arguments.model);
   if (arguments.encode || arguments.decode) {
     return convert(vocabulary, arguments);
   }

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/json_fields.h"
 #include "data/vocabulary/piece_list.h"
+#include "data/vocabulary/spm_pieces.h"
 #include "interop/model_source.h"
 
 namespace dragoman::interop {
@@ -42,7 +43,7 @@ std::vector<std::string> listed_pieces(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<std::string> fairseq_pieces(const std::vector<SpmPiece>& spm) {
+std::vector<std::string> fairseq_pieces(const std::vector<data::SpmPiece>& spm) {
   constexpr size_t kOwnSpecial = 3;
   std::vector<std::string> pieces = kFirstPieces;
   for (size_t id = kOwnSpecial; id < spm.size(); ++id) {
@@ -100,7 +101,7 @@ PieceOrder read_pieces_with_languages(const fs::path& folder, const std::string&
                                       const SpecialPieces& special) {
   const std::string file = (folder / kLanguagesSpmName).string();
   std::vector<std::string> pieces =
-      is_there(folder / kLanguagesPiecesName) ? listed_pieces(folder) : fairseq_pieces(spm_pieces(spm, file));
+      is_there(folder / kLanguagesPiecesName) ? listed_pieces(folder) : fairseq_pieces(data::spm_pieces(spm, file));
   for (const std::string& code : languages) {
     pieces.push_back(data::language_piece(code));
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/vocabulary/spm_pieces.h"
 #include "interop/piece_order.h"
 
 namespace dragoman::interop {
@@ -22,7 +23,7 @@ inline constexpr const char* kLanguagesPiecesName = "vocab.json";
 
 /// Returns the pieces by id of a folder without vocab.json: those of SentencePiece one later, because <unk>, <s> and
 /// </s> give way to four.
-[[nodiscard]] std::vector<std::string> fairseq_pieces(const std::vector<SpmPiece>& spm);
+[[nodiscard]] std::vector<std::string> fairseq_pieces(const std::vector<data::SpmPiece>& spm);
 
 /// Returns the codes of the languages of a folder in the order of their ids: fr for __fr__, fra_Latn as it is. They are
 /// additional_special_tokens of tokenizer_config.json or special_tokens_map.json.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "data/vocabulary/piece_list.h"
+#include "data/vocabulary/spm_pieces.h"
 #include "interop/bart_export.h"
 #include "interop/hf_languages.h"
 #include "interop/hf_m2m100.h"
@@ -94,7 +95,7 @@ ExportedModel export_m2m100(const models::ModelFiles& model, const std::filesyst
                     {kHfTokenizerConfigName, languages_tokenizer_config(is_nllb ? "NllbTokenizer" : "M2M100Tokenizer",
                                                                         languages.own, checked.config.max_positions)},
                     {kLanguagesSpmName, spm}};
-  if (!is_nllb || pieces != fairseq_pieces(spm_pieces(spm, checked.vocabulary_name))) {
+  if (!is_nllb || pieces != fairseq_pieces(data::spm_pieces(spm, checked.vocabulary_name))) {
     exported.texts[kLanguagesPiecesName] = pieces_json(pieces);
   }
   add_search_note(search, exported);

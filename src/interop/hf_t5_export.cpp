@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "data/vocabulary/piece_list.h"
 #include "data/vocabulary/sentinels.h"
+#include "data/vocabulary/spm_pieces.h"
 #include "interop/hf_fields.h"
 #include "interop/hf_t5.h"
 #include "interop/marian_tensors.h"
@@ -92,7 +93,7 @@ void check_no_bias(const tensor::NamedTensors& tensors, const std::string& file)
 // spiece.model as T5 numbers it: <pad>, </s> and <unk> first. The file of an imported model has that order.
 std::string spiece_of(const std::string& vocabulary, const std::string& file) {
   std::string spm = data::without_piece_list(vocabulary, file);
-  const std::vector<SpmPiece> pieces = spm_pieces(spm, file);
+  const std::vector<data::SpmPiece> pieces = data::spm_pieces(spm, file);
   if (pieces.size() > data::kEosId && pieces[1].text == "</s>") {
     return spm;
   }

@@ -9,6 +9,7 @@
 #include "base/json_fields.h"
 #include "data/vocabulary/piece_list.h"
 #include "data/vocabulary/sentencepiece_check.h"
+#include "data/vocabulary/spm_pieces.h"
 #include "interop/hf_encoder_decoder.h"
 #include "interop/hf_t5.h"
 #include "interop/model_source.h"
@@ -36,10 +37,10 @@ int64_t count_sentinels(const fs::path& folder) {
 }
 
 // The pieces of spiece.model, the sentinels from the last to the first, and rows that no piece has.
-std::vector<std::string> t5_pieces_by_id(const std::vector<SpmPiece>& spm, int64_t sentinels, int64_t vocab_size,
+std::vector<std::string> t5_pieces_by_id(const std::vector<data::SpmPiece>& spm, int64_t sentinels, int64_t vocab_size,
                                          const std::string& file) {
   std::vector<std::string> pieces;
-  for (const SpmPiece& piece : spm) {
+  for (const data::SpmPiece& piece : spm) {
     pieces.push_back(piece.text);
   }
   const auto own = static_cast<int64_t>(pieces.size());
@@ -56,7 +57,8 @@ std::vector<std::string> t5_pieces_by_id(const std::vector<SpmPiece>& spm, int64
   return pieces;
 }
 
-void check_t5_special(const std::vector<SpmPiece>& pieces, int64_t id, const char* name, const std::string& file) {
+void check_t5_special(const std::vector<data::SpmPiece>& pieces, int64_t id, const char* name,
+                      const std::string& file) {
   check_data(id < static_cast<int64_t>(pieces.size()) && pieces[static_cast<size_t>(id)].text == name,
              "{}: piece {} is not {}, as config.json says; the files are of different models", file, id, name);
 }
@@ -83,10 +85,10 @@ T5Pieces read_t5_pieces(const fs::path& folder) {
 }
 
 PieceOrder order_t5_pieces(const T5Pieces& read, const HfT5Config& config) {
-  const std::vector<SpmPiece> pieces = spm_pieces(read.spm, read.file);
+  const std::vector<data::SpmPiece> pieces = data::spm_pieces(read.spm, read.file);
   check_t5_special(pieces, config.pad_id, "<pad>", read.file);
   check_t5_special(pieces, config.eos_id, "</s>", read.file);
-  const auto unk = std::ranges::find(pieces, uint64_t{2}, &SpmPiece::type);
+  const auto unk = std::ranges::find(pieces, uint64_t{data::SpmPiece::kUnknown}, &data::SpmPiece::type);
   check_data(unk != pieces.end(), "{}: has no piece for unknown text", read.file);
   return order_pieces(t5_pieces_by_id(pieces, read.sentinels, config.model.source_vocab_size, read.file),
                       {config.pad_id, unk - pieces.begin(), config.start_id, config.eos_id});

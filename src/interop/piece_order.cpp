@@ -30,24 +30,6 @@ bool start_is_special(const PieceOrder& order) {
 
 }  // namespace
 
-std::vector<SpmPiece> spm_pieces(std::string_view spm, std::string_view file_name) {
-  std::vector<SpmPiece> pieces;
-  base::FieldReader model(spm, file_name);
-  for (base::ProtobufField field; model.next(field);) {
-    if (!is_piece(field)) {
-      continue;
-    }
-    SpmPiece piece;
-    base::FieldReader entry(field.bytes, file_name);
-    for (base::ProtobufField part; entry.next(part);) {
-      piece.text = part.number == 1 ? std::string(part.bytes) : piece.text;
-      piece.type = part.number == 3 ? part.value : piece.type;
-    }
-    pieces.push_back(std::move(piece));
-  }
-  return pieces;
-}
-
 std::string with_spm_order(std::string_view spm, const std::vector<int64_t>& order, std::string_view file_name) {
   std::vector<std::string_view> pieces;
   std::string rest;

@@ -9,16 +9,6 @@
 
 namespace dragoman::interop {
 
-/// One piece of a SentencePiece model.
-struct SpmPiece {
-  std::string text;
-  uint64_t type = 1;  ///< SentencePiece.Type: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte
-};
-
-/// Returns the pieces of a SentencePiece model in the order of its ids.
-/// Throws: Error(kBadData) for a damaged file.
-[[nodiscard]] std::vector<SpmPiece> spm_pieces(std::string_view spm, std::string_view file_name);
-
 /// Returns the model with its pieces in another order: piece i is the former piece order[i]. All else stays.
 [[nodiscard]] std::string with_spm_order(std::string_view spm, const std::vector<int64_t>& order,
                                          std::string_view file_name);

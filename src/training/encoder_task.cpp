@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/vocabulary/sentencepiece_check.h"
+#include "data/vocabulary/tokenizer_file.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "data/vocabulary/word_piece_trainer.h"
 #include "models/model_tensors.h"
@@ -30,13 +30,6 @@ void check_reads_text(const TrainOptions& options, const std::string& task) {
                     "train: --source and --target are for translation; task {} learns from --text", task);
 }
 
-data::Vocabulary read_tokenizer_file(const std::filesystem::path& file) {
-  if (file.extension() != ".txt") {
-    return data::Vocabulary::from_file(file);
-  }
-  return data::from_vocab_txt(base::read_file(file, data::kMaxModelBytes), {});
-}
-
 }  // namespace
 
 EncoderTask::EncoderTask(const TrainOptions& options, std::string name, EncoderHead head)
@@ -47,10 +40,10 @@ EncoderTask::EncoderTask(const TrainOptions& options, std::string name, EncoderH
   check_preset_suits(models::ModelKind::kEncoder, options);
 }
 
-data::VocabularyPair EncoderTask::learn_vocabularies(const TrainOptions& options,
-                                                     std::vector<std::string>& notes) const {
+data::VocabularyPair EncoderTask::find_vocabularies(const TrainOptions& options,
+                                                    std::vector<std::string>& notes) const {
   if (!options.tokenizer.empty()) {
-    const data::Vocabulary given = read_tokenizer_file(options.tokenizer);
+    const data::Vocabulary given = data::read_tokenizer_file(options.tokenizer);
     return {given, given};
   }
   const std::vector<std::string_view> texts = training_texts();

@@ -16,7 +16,7 @@ class EncoderTask : public Task {
  public:
   std::string fingerprint() const override { return fingerprint_; }
   std::string validation_fingerprint() const override { return validation_fingerprint_; }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override;
+  data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override;
   std::string labels() const override { return labels_.size() == 0 ? "" : labels_.to_json(); }
   std::string adopt_labels(const std::string& labels) override;
   models::ModelConfig shape(const models::ModelConfig& model) const override;

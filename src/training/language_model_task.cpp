@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data/text_windows.h"
 #include "data/vocabulary/byte_bpe_trainer.h"
+#include "data/vocabulary/tokenizer_file.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "training/language_model_validation.h"
 #include "training/running_texts.h"
@@ -31,9 +32,9 @@ class LanguageModelTask : public Task {
 
   std::string fingerprint() const override { return texts_.fingerprint; }
   std::string validation_fingerprint() const override { return texts_.validation_fingerprint; }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
+  data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     const data::Vocabulary learned =
-        options.tokenizer.empty() ? learn(options, notes) : data::Vocabulary::from_file(options.tokenizer);
+        options.tokenizer.empty() ? learn(options, notes) : data::read_tokenizer_file(options.tokenizer);
     return {learned, learned};
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {

@@ -29,9 +29,10 @@ class Task {
   /// several processes must agree about both.
   virtual std::string fingerprint() const = 0;
   virtual std::string validation_fingerprint() const = 0;
-  /// Learns the vocabularies of the training text. What came out differently than asked goes to `notes`.
-  virtual data::VocabularyPair learn_vocabularies(const TrainOptions& options,
-                                                  std::vector<std::string>& notes) const = 0;
+  /// Reads the tokenizers that the options name, or learns the vocabularies of the training text. What came out
+  /// differently than asked goes to `notes`.
+  virtual data::VocabularyPair find_vocabularies(const TrainOptions& options,
+                                                 std::vector<std::string>& notes) const = 0;
   /// Returns: the text of languages.json; empty where it is not known.
   virtual std::string languages() const { return ""; }
   /// Takes the languages of the model that a new run starts from, if the text files do not say theirs.

@@ -6,6 +6,7 @@
 #include "data/span_corruption.h"
 #include "data/tab_pairs.h"
 #include "data/vocabulary/sentinels.h"
+#include "data/vocabulary/tokenizer_file.h"
 #include "training/pairs_validation.h"
 #include "training/running_texts.h"
 #include "training/task_model.h"
@@ -26,8 +27,9 @@ std::string fingerprint_of(const std::vector<data::TabPair>& pairs) {
 
 data::VocabularyPair learn_joint(const TrainOptions& options, std::vector<std::string>& notes) {
   if (!options.tokenizer.empty()) {
-    const data::Vocabulary given = data::Vocabulary::from_file(options.tokenizer);
-    const data::Vocabulary vocabulary = given.has_piece_list() ? given : data::with_sentinels(given, kSentinels);
+    const data::Vocabulary given = data::read_tokenizer_file(options.tokenizer);
+    const bool has_sentinels = !data::sentinel_ids(given).empty();
+    const data::Vocabulary vocabulary = has_sentinels ? given : data::with_sentinels(given, kSentinels);
     return {vocabulary, vocabulary};
   }
   data::VocabularyOptions wanted = options.vocabulary;
@@ -46,7 +48,7 @@ class SpanCorruptionTask : public Task {
 
   std::string fingerprint() const override { return texts_.fingerprint; }
   std::string validation_fingerprint() const override { return texts_.validation_fingerprint; }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
+  data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return learn_joint(options, notes);
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {
@@ -95,7 +97,7 @@ class TextToTextTask : public Task {
 
   std::string fingerprint() const override { return fingerprint_; }
   std::string validation_fingerprint() const override { return validation_.empty() ? "" : fingerprint_of(validation_); }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
+  data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return learn_joint(options, notes);
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {

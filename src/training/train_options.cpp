@@ -21,6 +21,10 @@ void TrainOptions::check() const {
                     model_folder.string());
   base::check_usage(joint_vocabulary || !model.sizes().one_vocabulary,
                     "tying \"all\" needs a joint vocabulary; use --tying target with separate vocabularies");
+  base::check_usage(
+      target_tokenizer.empty() ? tokenizer.empty() || joint_vocabulary : !tokenizer.empty() && !joint_vocabulary,
+      "train: separate vocabularies that are given need --joint-vocab false, --tokenizer for the source and "
+      "--target-tokenizer for the target");
   model.with_vocabulary_sizes(kAnyVocabularySize, kAnyVocabularySize).check();  // the true ones are known later
   schedule.check();
   base::check_usage(precision != kernels::Precision::kInt8,
@@ -63,6 +67,9 @@ std::string recipe_json(const TrainOptions& options) {
   tree["model"] = base::with_decimals(nlohmann::json::parse(options.model.to_json()));
   if (!options.tokenizer.empty()) {
     tree["tokenizer"] = options.tokenizer.string();
+  }
+  if (!options.target_tokenizer.empty()) {
+    tree["target_tokenizer"] = options.target_tokenizer.string();
   }
   if (!options.initial_model.empty()) {
     tree["initial_model"] = options.initial_model.string();

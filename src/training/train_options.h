@@ -92,7 +92,8 @@ struct TrainOptions {
   std::vector<std::filesystem::path> source, target;
   std::vector<std::filesystem::path> valid_source, valid_target;
   std::vector<std::filesystem::path> text, valid_text;  ///< of a language model or an encoder
-  std::filesystem::path tokenizer;                      ///< of these; empty = one is learned
+  std::filesystem::path tokenizer;                      ///< empty = one is learned
+  std::filesystem::path target_tokenizer;  ///< without a joint vocabulary; `tokenizer` is then of the source
   std::filesystem::path model_folder;
   /// A model to start from, for instance to fit it to the texts of one field: its weights, shape and vocabularies are
   /// those of the first update; of `model` the dropouts alone count, of `vocabulary` nothing. Empty = weights are

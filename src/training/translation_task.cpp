@@ -38,8 +38,8 @@ class TranslationTask : public Task {
 
   std::string fingerprint() const override { return text_.fingerprint(); }
   std::string validation_fingerprint() const override { return valid_text_ ? valid_text_->fingerprint() : ""; }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
-    return training::learn_vocabularies(options, notes);
+  data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
+    return training::find_vocabularies(options, notes);
   }
   models::ModelConfig shape(const models::ModelConfig& model) const override {
     check_model_suits(models::ModelKind::kEncoderDecoder, "translation", model);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "data/text/text_file.h"
+#include "data/vocabulary/tokenizer_file.h"
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "models/model_folder.h"
 
@@ -21,6 +22,14 @@ data::Vocabulary learn(const std::vector<std::filesystem::path>& files, const Tr
     notes.push_back(trained.note);
   }
   return trained.vocabulary;
+}
+
+data::Vocabulary read_sentencepiece(const std::filesystem::path& file) {
+  data::Vocabulary vocabulary = data::read_tokenizer_file(file);
+  base::check_usage(vocabulary.format() == data::Vocabulary::Format::kSentencePiece,
+                    "train: {}: a translation model that starts from nothing takes a SentencePiece model",
+                    file.string());
+  return vocabulary;
 }
 
 constexpr int kLinesLookedAt = 10'000;
@@ -48,7 +57,11 @@ bool has_key(std::span<const std::string> lines, const std::string& key) {
 
 }  // namespace
 
-data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) {
+data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) {
+  if (!options.tokenizer.empty()) {
+    const data::Vocabulary source = read_sentencepiece(options.tokenizer);
+    return {source, options.joint_vocabulary ? source : read_sentencepiece(options.target_tokenizer)};
+  }
   if (!options.joint_vocabulary) {
     return {learn(options.source, options, notes), learn(options.target, options, notes)};
   }

@@ -9,8 +9,9 @@
 
 namespace dragoman::training {
 
-/// Learns the vocabularies of the training text as `options` say. What came out differently than asked goes to `notes`.
-data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes);
+/// Reads the tokenizers that `options` name, or learns the vocabularies of the training text as they say. What came out
+/// differently than asked goes to `notes`.
+data::VocabularyPair find_vocabularies(const TrainOptions& options, std::vector<std::string>& notes);
 
 /// A warning when normalisation changes more than a tenth of the first lines of the target text, because what it
 /// changes will never be written: full-width punctuation becomes ASCII. Empty when all is well.

@@ -164,7 +164,7 @@ TEST_F(Sentinels, StandBehindThePiecesAndAreReadInText) {
   EXPECT_EQ(with.decode(with.encode("the <extra_id_0> dog")), "the<extra_id_0> dog");
   EXPECT_THAT(with.encode("the <extra_id_7> dog"), testing::Not(testing::Contains(testing::AnyOfArray(ids))));
   EXPECT_TRUE(sentinel_ids(plain).empty());
-  EXPECT_THAT(error_of([&] { static_cast<void>(with_sentinels(with, 5)); }), HasSubstr("without a piece list only"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(with_sentinels(with, 5)); }), HasSubstr("without sentinels only"));
 }
 
 TEST_F(Sentinels, LongPairsAreLeftOut) {

@@ -1,8 +1,9 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "decoding/tiny_language_model.h"
 #include "support/training_runs.h"
 
 namespace dragoman {
@@ -10,6 +11,7 @@ namespace {
 
 using test_support::BackgroundProgram;
 using test_support::Outcome;
+using Changes = std::map<std::string, std::string>;
 
 std::string repeated(const std::string& word, int times) {
   std::string line;
@@ -70,6 +72,47 @@ TEST_F(TrainText, ACorpusThatDoesNotFitInMemoryTrainsTheSameModel) {
   train(command("cached", 60));
   train(command("read_again", 60, {{"cache-megabytes", "0"}}));
   expect_same_run("read_again", "cached", 60);
+}
+
+// Words of a command without an option and its value.
+std::vector<std::string> without(std::vector<std::string> words, const std::string& option) {
+  const auto found = std::ranges::find(words, option);
+  words.erase(found, found + 2);
+  return words;
+}
+
+TEST_F(TrainText, AGivenTokenizerIsTheOneThatIsLearned) {
+  const auto made = [&](const std::string& inputs, const std::string& name) {
+    const auto outcome = program_.run("vocab " + inputs + " --size 20 --output " + name);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  };
+  made("--input train.source --input train.target", "both.spm");
+  made("--input train.source", "source.spm");
+  made("--input train.target", "target.spm");
+  train(command("learned", 3));
+  train(without(command("given", 3, {{"tokenizer", "both.spm"}}), "--vocab-size"));
+  expect_same_run("given", "learned", 3);
+  const Changes separate = {{"joint-vocab", "false"}, {"tying", "target"}};
+  train(command("two-learned", 3, separate));
+  Changes two = separate;
+  two.insert({{"tokenizer", "source.spm"}, {"target-tokenizer", "target.spm"}});
+  train(without(command("two-given", 3, two), "--vocab-size"));
+  expect_same_run("two-given", "two-learned", 3);
+}
+
+TEST_F(TrainText, ATokenizerThatCannotBeUsedIsRefused) {
+  program_.write("letters.json", decoding::letters().bytes());
+  const auto refused = [&](const Changes& changes, int status, const std::string& text) {
+    BackgroundProgram run(program_.folder(), without(command("model", 3, changes), "--vocab-size"));
+    EXPECT_EQ(run.wait(), status) << run.errors();
+    EXPECT_THAT(run.errors(), testing::HasSubstr(text));
+    EXPECT_FALSE(std::filesystem::exists(path("model") / "model.safetensors"));
+  };
+  refused({{"tokenizer", "absent.spm"}}, 65, "absent.spm");
+  refused({{"tokenizer", "train.source"}}, 65, "train.source");
+  refused({{"tokenizer", "letters.json"}}, 2, "letters.json: a translation model that starts from nothing takes");
+  refused({{"target-tokenizer", "both.spm"}}, 2, "--target-tokenizer");
+  refused({{"tokenizer", "both.spm"}, {"joint-vocab", "false"}, {"tying", "target"}}, 2, "--target-tokenizer");
 }
 
 TEST_F(TrainText, TheBestOrLastCheckpointsAreAveraged) {

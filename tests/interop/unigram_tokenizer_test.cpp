@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "data/vocabulary/piece_list.h"
+#include "data/vocabulary/spm_pieces.h"
 #include "interop/hf_t5.h"
 #include "interop/piece_order.h"
 #include "marian_folders.h"
@@ -31,7 +32,7 @@ struct Read {
 
 Read vocabulary_of(const std::string& spm, int64_t sentinels) {
   std::vector<std::string> pieces;
-  for (const SpmPiece& piece : spm_pieces(spm, kName)) {
+  for (const data::SpmPiece& piece : data::spm_pieces(spm, kName)) {
     pieces.push_back(piece.text);
   }
   for (int64_t number = sentinels - 1; number >= 0; --number) {

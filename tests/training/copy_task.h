@@ -70,7 +70,7 @@ class CopyTask : public Task {
  public:
   std::string fingerprint() const override { return "the same words always"; }
   std::string validation_fingerprint() const override { return fingerprint(); }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& /*options*/,
+  data::VocabularyPair find_vocabularies(const TrainOptions& /*options*/,
                                           std::vector<std::string>& notes) const override {
     notes.emplace_back("nothing was learned from text");
     return {decoding::vocabulary(), decoding::vocabulary()};

@@ -18,8 +18,8 @@ std::vector<int32_t> sentinel_ids(const Vocabulary& vocabulary) {
 }
 
 Vocabulary with_sentinels(const Vocabulary& vocabulary, int64_t count) {
-  base::check_usage(vocabulary.format() == Vocabulary::Format::kSentencePiece && !vocabulary.has_piece_list(),
-                    "vocabulary: sentinels can be added to a SentencePiece model without a piece list only");
+  base::check_usage(vocabulary.format() == Vocabulary::Format::kSentencePiece && sentinel_ids(vocabulary).empty(),
+                    "vocabulary: sentinels can be added to a SentencePiece model without sentinels only");
   std::vector<std::string> pieces = {"<pad>", "<unk>", "<s>", "</s>"};
   for (int32_t id = static_cast<int32_t>(pieces.size()); id < vocabulary.size(); ++id) {
     pieces.push_back(vocabulary.piece(id));
@@ -27,7 +27,8 @@ Vocabulary with_sentinels(const Vocabulary& vocabulary, int64_t count) {
   for (int64_t number = count - 1; number >= 0; --number) {
     pieces.push_back(sentinel_piece(number));
   }
-  return Vocabulary::from_bytes(with_piece_list(vocabulary.bytes(), pieces, "vocabulary"), "vocabulary");
+  const std::string bare = without_piece_list(vocabulary.bytes(), "vocabulary");
+  return Vocabulary::from_bytes(with_piece_list(bare, pieces, "vocabulary"), "vocabulary");
 }
 
 }  // namespace dragoman::data

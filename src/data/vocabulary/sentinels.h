@@ -14,7 +14,7 @@ namespace dragoman::data {
 [[nodiscard]] std::vector<int32_t> sentinel_ids(const Vocabulary& vocabulary);
 
 /// Returns the vocabulary with `count` sentinels behind its pieces, the last one first, as T5 has them.
-/// Throws: Error(kUsage) unless it is a SentencePiece model without a piece list.
+/// Throws: Error(kUsage) unless it is a SentencePiece model without sentinels.
 [[nodiscard]] Vocabulary with_sentinels(const Vocabulary& vocabulary, int64_t count);
 
 }  // namespace dragoman::data
