@@ -56,6 +56,18 @@ def test_train_calls_back_and_gives_a_model(texts, tmp_path):
     assert isinstance(run.load().translate("the cat runs"), str)
 
 
+def test_a_given_tokenizer_is_used(texts, tmp_path):
+    dragoman.train("tiny", **texts, model=tmp_path / "learned", max_steps=3, **SMALL)
+    tokenizer = tmp_path / "learned" / "vocabulary.spm"
+    dragoman.train("tiny", **texts, model=tmp_path / "given", tokenizer=tokenizer, max_steps=3, **SMALL)
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("learned", "given")]
+    assert weights[0] == weights[1]
+    with pytest.raises(UsageError, match="--target-tokenizer"):
+        dragoman.train("tiny", **texts, model=tmp_path / "two", tokenizer=tokenizer, target_tokenizer=tokenizer, **SMALL)
+    with pytest.raises(AbsentFileError):
+        dragoman.train("tiny", **texts, model=tmp_path / "none", tokenizer=tmp_path / "absent.spm", **SMALL)
+
+
 def test_callbacks_of_an_encoder_get_its_accuracy(tmp_path):
     draw = random.Random(2)
     for name, count in (("train", 200), ("valid", 30)):
