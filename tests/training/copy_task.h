@@ -71,7 +71,7 @@ class CopyTask : public Task {
   std::string fingerprint() const override { return "the same words always"; }
   std::string validation_fingerprint() const override { return fingerprint(); }
   data::VocabularyPair find_vocabularies(const TrainOptions& /*options*/,
-                                          std::vector<std::string>& notes) const override {
+                                         std::vector<std::string>& notes) const override {
     notes.emplace_back("nothing was learned from text");
     return {decoding::vocabulary(), decoding::vocabulary()};
   }
