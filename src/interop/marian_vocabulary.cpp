@@ -85,7 +85,8 @@ MarianVocabulary marian_vocabulary_from_json(std::string_view text, const std::s
   check_special(theirs, config.eos_id, "</s>", file_name);
   check_data(config.start_id < size, "{}: has no id {}, the decoder_start_token_id of config.json", file_name,
              config.start_id);
-  MarianVocabulary vocabulary{{"<pad>", "<unk>", "<s>", "</s>"}, {config.pad_id, unk, config.start_id, config.eos_id}};
+  MarianVocabulary vocabulary{{data::kSpecialPieces.begin(), data::kSpecialPieces.end()},
+                              {config.pad_id, unk, config.start_id, config.eos_id}};
   for (int64_t id = 0; id < size; ++id) {
     if (id != config.pad_id && id != unk && id != config.eos_id) {
       vocabulary.pieces.push_back(theirs[static_cast<size_t>(id)]);

@@ -54,7 +54,8 @@ std::string no_piece(size_t id) {
 }
 
 PieceOrder order_pieces(const std::vector<std::string>& theirs, const SpecialPieces& special) {
-  PieceOrder order{{"<pad>", "<unk>", "<s>", "</s>"}, {special.pad, special.unk, special.start, special.eos}};
+  PieceOrder order{{data::kSpecialPieces.begin(), data::kSpecialPieces.end()},
+                   {special.pad, special.unk, special.start, special.eos}};
   const std::vector<int64_t> first = order.theirs;
   for (int64_t id = 0; id < static_cast<int64_t>(theirs.size()); ++id) {
     if (std::ranges::find(first, id) == first.end()) {

@@ -32,17 +32,17 @@ class ForeignModel : public testing::TestWithParam<const char*> {
   std::filesystem::path file_;
   sentencepiece::SentencePieceProcessor theirs_;
 };
-INSTANTIATE_TEST_SUITE_P(Options, ForeignModel,
-                         testing::Values("--vocab_size=60", "--vocab_size=60 --model_type=bpe",
-                                         "--vocab_size=320 --byte_fallback=true",
-                                         "--vocab_size=60 --pad_id=0 --eos_id=1 --unk_id=2 --bos_id=-1",
-                                         "--vocab_size=60 --user_defined_symbols=<sep>,haus --control_symbols=<mask>",
-                                         "--vocab_size=60 --pad_id=3 --pad_piece=[PAD] --unk_piece=[UNK]"));
+INSTANTIATE_TEST_SUITE_P(
+    Options, ForeignModel,
+    testing::Values("--vocab_size=60", "--vocab_size=60 --model_type=bpe", "--vocab_size=320 --byte_fallback=true",
+                    "--vocab_size=60 --pad_id=0 --eos_id=1 --unk_id=2 --bos_id=-1",
+                    "--vocab_size=60 --user_defined_symbols=<sep>,haus,<pad> --control_symbols=<mask>",
+                    "--vocab_size=60 --pad_id=3 --pad_piece=[PAD] --unk_piece=[UNK]"));
 
 TEST_P(ForeignModel, CutsTextAsThere) {
   const Vocabulary ours = read_tokenizer_file(file_);
   EXPECT_EQ(ours.special(), (SpecialIds{.pad = 0, .unk = 1, .bos = 2, .eos = {3}}));
-  std::vector<std::string> lines = {"haus<sep>hund", "z漢z", "haus haus", "<mask> hund </s> [PAD]"};
+  std::vector<std::string> lines = {"haus<sep>hund<pad>", "z漢z", "haus haus", "<mask> hund </s> [PAD]"};
   const std::string text = toy_text(200, 5);
   for (size_t begin = 0, end = text.find('\n'); end != std::string::npos;
        begin = end + 1, end = text.find('\n', begin)) {

@@ -17,7 +17,6 @@ namespace {
 constexpr uint64_t kListField = 1746;                           // of ModelProto, which leaves 200 and above to others
 constexpr uint64_t kPieceField = 1;                             // of the list, once a piece
 constexpr std::string_view kCodeBegin = ">>", kCodeEnd = "<<";  // of a language
-constexpr std::array<std::string_view, 4> kSpecialPieces = {"<pad>", "<unk>", "<s>", "</s>"};
 
 // Where the list is: its content, and the bytes of the file before it.
 struct ListPlace {

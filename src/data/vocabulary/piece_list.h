@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace dragoman::data {
 // end of the .spm file, so a vocabulary is one file. SentencePiece ignores unknown fields and segments text as without
 // the list. The first four pieces are <pad>, <unk>, <s>, </s>. Text to ids: SentencePiece segments the text, and each
 // piece is looked up in the list; a missing piece is unk. Ids to text: SentencePiece joins the pieces of the list.
+
+/// The first pieces of each list, in the order of their ids.
+inline constexpr std::array<std::string_view, 4> kSpecialPieces = {"<pad>", "<unk>", "<s>", "</s>"};
 
 /// Returns the model `spm` with `pieces` as its list. Throws: Error(kBadData) as read_piece_list, or if `spm` already
 /// has a list.

@@ -20,7 +20,7 @@ std::vector<int32_t> sentinel_ids(const Vocabulary& vocabulary) {
 Vocabulary with_sentinels(const Vocabulary& vocabulary, int64_t count) {
   base::check_usage(vocabulary.format() == Vocabulary::Format::kSentencePiece && sentinel_ids(vocabulary).empty(),
                     "vocabulary: sentinels can be added to a SentencePiece model without sentinels only");
-  std::vector<std::string> pieces = {"<pad>", "<unk>", "<s>", "</s>"};
+  std::vector<std::string> pieces(kSpecialPieces.begin(), kSpecialPieces.end());
   for (int32_t id = static_cast<int32_t>(pieces.size()); id < vocabulary.size(); ++id) {
     pieces.push_back(vocabulary.piece(id));
   }

@@ -1,7 +1,5 @@
 #include "data/vocabulary/tokenizer_file.h"
 
-#include <algorithm>
-
 #include "base/files.h"
 #include "data/vocabulary/piece_list.h"
 #include "data/vocabulary/sentencepiece_check.h"
@@ -10,8 +8,6 @@
 
 namespace dragoman::data {
 namespace {
-
-const std::vector<std::string> kSpecialPieces = {"<pad>", "<unk>", "<s>", "</s>"};
 
 // Whether pad, unk, bos and eos are the pieces 0, 1, 2 and 3.
 bool has_our_ids(const std::vector<SpmPiece>& pieces) {
@@ -30,11 +26,9 @@ std::string with_our_ids(const std::string& spm, const std::string& name) {
   if (has_our_ids(theirs) || !read_piece_list(spm, name).empty()) {
     return spm;
   }
-  std::vector<std::string> pieces = kSpecialPieces;
+  std::vector<std::string> pieces(kSpecialPieces.begin(), kSpecialPieces.end());
   for (const SpmPiece& piece : theirs) {
-    const bool is_text =
-        piece.type == SpmPiece::kNormal || piece.type == SpmPiece::kUserDefined || piece.type == SpmPiece::kByte;
-    if (is_text && std::ranges::count(kSpecialPieces, piece.text) == 0) {
+    if (piece.type == SpmPiece::kNormal || piece.type == SpmPiece::kUserDefined || piece.type == SpmPiece::kByte) {
       pieces.push_back(piece.text);
     }
   }
