@@ -60,8 +60,7 @@ void add_files(Flags& flags) {
   flags
       .add_value("--tokenizer", &TrainOptions::tokenizer,
                  "Tokenizer to use: a SentencePiece model or, for a language model or an encoder, a tokenizer.json or "
-                 "vocab.txt "
-                 "of BERT; not given: one is learned")
+                 "vocab.txt of BERT; not given: one is learned")
       ->type_name("FILE")
       ->group(data::VocabularyOptions::kTitle);
   flags

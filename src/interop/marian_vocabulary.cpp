@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/protobuf.h"
 #include "data/vocabulary/piece_list.h"
 #include "data/vocabulary/sentencepiece_check.h"
+#include "data/vocabulary/spm_pieces.h"
 #include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::interop {
@@ -52,29 +52,6 @@ void check_special(const std::vector<std::string>& pieces, int64_t id, const cha
   check_data(piece == name, "{}: id {} is '{}', config.json calls it {}", file_name, id, piece, name);
 }
 
-// Returns the pieces that a SentencePiece model writes: all but control pieces, <unk> and unused ones.
-std::vector<std::string_view> written_pieces(std::string_view spm, std::string_view name) {
-  constexpr uint64_t kUnknown = 2, kControl = 3, kUnused = 5;  // SentencePiece.Type
-  std::vector<std::string_view> pieces;
-  base::FieldReader model(spm, name);
-  for (base::ProtobufField field; model.next(field);) {
-    if (field.number != 1 || field.type != base::ProtobufField::kBytes) {
-      continue;
-    }
-    std::string_view piece;
-    uint64_t type = 1;
-    base::FieldReader entry(field.bytes, name);
-    for (base::ProtobufField part; entry.next(part);) {
-      piece = part.number == 1 ? part.bytes : piece;
-      type = part.number == 3 ? part.value : type;
-    }
-    if (type != kUnknown && type != kControl && type != kUnused) {
-      pieces.push_back(piece);
-    }
-  }
-  return pieces;
-}
-
 }  // namespace
 
 MarianVocabulary marian_vocabulary_from_json(std::string_view text, const std::string& file_name, int64_t size,
@@ -102,9 +79,9 @@ std::string with_marian_ids(std::string_view spm, const std::string& file_name, 
   const std::string bare = data::without_piece_list(spm, file_name);
   const std::unordered_set<std::string_view> known(vocabulary.pieces.begin() + data::kEosId + 1,
                                                    vocabulary.pieces.end());
-  const std::vector<std::string_view> written = written_pieces(bare, file_name);
+  const std::vector<std::string> written = data::written_pieces(bare, file_name);
   const auto missing =
-      std::count_if(written.begin(), written.end(), [&](auto piece) { return !known.contains(piece); });
+      std::count_if(written.begin(), written.end(), [&](const auto& piece) { return !known.contains(piece); });
   check_data(2 * missing <= static_cast<int64_t>(written.size()),
              "{}: {} of its {} pieces are not in vocab.json; the files are of different models", file_name, missing,
              written.size());

@@ -30,4 +30,14 @@ std::vector<SpmPiece> spm_pieces(std::string_view spm, std::string_view file_nam
   return pieces;
 }
 
+std::vector<std::string> written_pieces(std::string_view spm, std::string_view file_name) {
+  std::vector<std::string> written;
+  for (SpmPiece& piece : spm_pieces(spm, file_name)) {
+    if (piece.type != SpmPiece::kUnknown && piece.type != SpmPiece::kControl && piece.type != SpmPiece::kUnused) {
+      written.push_back(std::move(piece.text));
+    }
+  }
+  return written;
+}
+
 }  // namespace dragoman::data

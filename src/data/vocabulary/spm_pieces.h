@@ -19,4 +19,7 @@ struct SpmPiece {
 /// Throws: Error(kBadData) for a damaged file.
 [[nodiscard]] std::vector<SpmPiece> spm_pieces(std::string_view spm, std::string_view file_name);
 
+/// Returns the pieces that a model writes: all but control pieces, <unk> and unused ones. Throws: as spm_pieces.
+[[nodiscard]] std::vector<std::string> written_pieces(std::string_view spm, std::string_view file_name);
+
 }  // namespace dragoman::data

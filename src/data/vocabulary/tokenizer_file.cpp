@@ -22,16 +22,12 @@ bool has_our_ids(const std::vector<SpmPiece>& pieces) {
 
 std::string with_our_ids(const std::string& spm, const std::string& name) {
   check_sentencepiece_model(spm, name);
-  const std::vector<SpmPiece> theirs = spm_pieces(spm, name);
-  if (has_our_ids(theirs) || !read_piece_list(spm, name).empty()) {
+  if (has_our_ids(spm_pieces(spm, name)) || !read_piece_list(spm, name).empty()) {
     return spm;
   }
   std::vector<std::string> pieces(kSpecialPieces.begin(), kSpecialPieces.end());
-  for (const SpmPiece& piece : theirs) {
-    if (piece.type == SpmPiece::kNormal || piece.type == SpmPiece::kUserDefined || piece.type == SpmPiece::kByte) {
-      pieces.push_back(piece.text);
-    }
-  }
+  const std::vector<std::string> theirs = written_pieces(spm, name);
+  pieces.insert(pieces.end(), theirs.begin(), theirs.end());
   return with_piece_list(spm, pieces, name);
 }
 
