@@ -85,7 +85,7 @@ def train(
         tokenizer: a SentencePiece model or, for a language model or an encoder, a tokenizer.json; not given: one is
             learned.
         target_tokenizer: of the target side, with `joint_vocabulary=False`; `tokenizer` is then of the source side.
-        initial_model: model to start from.
+        initial_model: model to start from, with its shape and its vocabulary.
         model_config: config.json with the shape of the model.
         device: where to train: "cpu", "cuda" (the first GPU), "cuda:1", or "auto", which takes a GPU if there is one.
             A GPU computes in bfloat16 unless `precision` says otherwise.

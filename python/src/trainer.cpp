@@ -89,6 +89,21 @@ void take_shape(nlohmann::json& tree, const std::vector<std::string>& of_the_run
   }
 }
 
+// A model to start from has its shape and its vocabulary already, and a given tokenizer is a vocabulary.
+void check_has_effect(const nlohmann::json& tree, const Files& files, const TrainOptions& options) {
+  const bool has_model = files.contains("initial_model");
+  const char* given = has_model ? "initial_model" : "tokenizer";
+  const std::vector<std::string> of_vocabularies = base::names_of_fields<data::VocabularyOptions>(kEveryField);
+  for (const auto& [name, value] : tree.items()) {
+    const bool is_of_shape = options.model.has_field(name) && !models::is_dropout(name);
+    const bool is_of_vocabulary = std::ranges::count(of_vocabularies, name) != 0;
+    const bool is_joint = name == base::field_of(&TrainOptions::joint_vocabulary).name;
+    const bool is_pointless =
+        has_model ? is_of_shape || is_of_vocabulary || is_joint : files.contains("tokenizer") && is_of_vocabulary;
+    base::check_usage(!is_pointless, "train: {0} has its own {1}; leave out {1}", given, name);
+  }
+}
+
 // Where the options of a run begin.
 struct Recipe {
   std::string preset;
@@ -106,6 +121,7 @@ TrainOptions options_of(const Recipe& recipe, const Files& files, const nb::dict
   }
   nlohmann::json tree = json_of_options(given);
   take_memory_options(tree, options);
+  check_has_effect(tree, files, options);
   const std::vector<std::string> of_the_run = base::names_of_fields<TrainOptions>(kEveryField);
   take_shape(tree, of_the_run, options);
   const base::JsonFields object(tree, "train", base::ErrorKind::kUsage);

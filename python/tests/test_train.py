@@ -59,13 +59,27 @@ def test_train_calls_back_and_gives_a_model(texts, tmp_path):
 def test_a_given_tokenizer_is_used(texts, tmp_path):
     dragoman.train("tiny", **texts, model=tmp_path / "learned", max_steps=3, **SMALL)
     tokenizer = tmp_path / "learned" / "vocabulary.spm"
-    dragoman.train("tiny", **texts, model=tmp_path / "given", tokenizer=tokenizer, max_steps=3, **SMALL)
+    with pytest.raises(UsageError, match="tokenizer has its own vocabulary_size; leave out vocabulary_size"):
+        dragoman.train("tiny", **texts, model=tmp_path / "given", tokenizer=tokenizer, max_steps=3, **SMALL)
+    shape = {name: value for name, value in SMALL.items() if name != "vocabulary_size"}
+    dragoman.train("tiny", **texts, model=tmp_path / "given", tokenizer=tokenizer, max_steps=3, **shape)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("learned", "given")]
     assert weights[0] == weights[1]
     with pytest.raises(UsageError, match="--target-tokenizer"):
-        dragoman.train("tiny", **texts, model=tmp_path / "two", tokenizer=tokenizer, target_tokenizer=tokenizer, **SMALL)
+        dragoman.train("tiny", **texts, model=tmp_path / "two", tokenizer=tokenizer, target_tokenizer=tokenizer, **shape)
     with pytest.raises(AbsentFileError):
-        dragoman.train("tiny", **texts, model=tmp_path / "none", tokenizer=tmp_path / "absent.spm", **SMALL)
+        dragoman.train("tiny", **texts, model=tmp_path / "none", tokenizer=tmp_path / "absent.spm", **shape)
+
+
+def test_a_model_to_start_from_has_its_shape_and_vocabulary(texts, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    dragoman.train("tiny", **texts, model=first, max_steps=3, **SMALL)
+    for name, value in {"d_model": 16, "vocabulary_size": 50, "joint_vocabulary": True}.items():
+        with pytest.raises(UsageError, match=f"initial_model has its own {name}; leave out {name}"):
+            dragoman.train("tiny", **texts, model=second, initial_model=first, max_steps=3, **{name: value})
+    with pytest.raises(UsageError, match="leave out --tokenizer"):
+        dragoman.train("tiny", **texts, model=second, initial_model=first, tokenizer=first / "vocabulary.spm")
+    assert dragoman.train("tiny", **texts, model=second, initial_model=first, dropout=0.3, max_steps=3).step == 3
 
 
 def test_callbacks_of_an_encoder_get_its_accuracy(tmp_path):

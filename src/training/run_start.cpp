@@ -74,14 +74,14 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
     return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config), std::move(initial.labels),
             std::move(initial.languages)};
   }
-  if (!options.tokenizer.empty()) {
-    return {std::nullopt, model_texts(task.find_vocabularies(options, notes), options.model).vocabularies, "", ""};
+  std::optional<report::Meter> meter;  // shown until the vocabulary is there
+  if (options.tokenizer.empty()) {
+    const bool counts_pieces = options.vocabulary.type != data::VocabularyOptions::Type::kCharacters;
+    const std::string size = counts_pieces ? fmt::format("{} pieces", report::format_count(options.vocabulary.size))
+                                           : "the text's characters";
+    terminal << fmt::format("learning a vocabulary of {}\n", size) << std::flush;
+    meter.emplace(terminal, "learning a vocabulary", "", report::meter_options_for(STDERR_FILENO));
   }
-  const bool counts_pieces = options.vocabulary.type != data::VocabularyOptions::Type::kCharacters;
-  const std::string size =
-      counts_pieces ? fmt::format("{} pieces", report::format_count(options.vocabulary.size)) : "the text's characters";
-  terminal << fmt::format("learning a vocabulary of {}\n", size) << std::flush;
-  const report::Meter meter(terminal, "learning a vocabulary", "", report::meter_options_for(STDERR_FILENO));
   return {std::nullopt, model_texts(task.find_vocabularies(options, notes), options.model).vocabularies, "", ""};
 }
 

@@ -19,6 +19,9 @@ void TrainOptions::check() const {
   base::check_usage(initial_model.empty() || !std::filesystem::equivalent(initial_model, model_folder, missing),
                     "train: --initial-model and --model are both {}; name another folder for the new model",
                     model_folder.string());
+  base::check_usage(initial_model.empty() || tokenizer.empty(),
+                    "train: --initial-model {} has its own vocabulary; leave out --tokenizer {}",
+                    initial_model.string(), tokenizer.string());
   base::check_usage(joint_vocabulary || !model.sizes().one_vocabulary,
                     "tying \"all\" needs a joint vocabulary; use --tying target with separate vocabularies");
   base::check_usage(

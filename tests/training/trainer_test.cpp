@@ -459,6 +459,15 @@ TEST_F(TrainerTest, AModelToStartFromMustBeOneThatCanBeTrained) {
   EXPECT_NE(message_of(run).find("name another folder for the new model"), std::string::npos) << message_of(run);
 }
 
+TEST_F(TrainerTest, AModelToStartFromBringsItsVocabulary) {
+  train(options("first"), 2);
+  TrainOptions run = options("second");
+  run.initial_model = folder_ / "first";
+  run.tokenizer = folder_ / "first/vocabulary.spm";
+  EXPECT_NE(message_of(run).find("has its own vocabulary; leave out --tokenizer"), std::string::npos)
+      << message_of(run);
+}
+
 TEST_F(TrainerTest, UnequalTextsAreRefusedBeforeAnything) {
   TrainOptions run = options("model");
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
