@@ -3,51 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/error.h"
 #include "base/field_json.h"
 #include "base/nearest_name.h"
-#include "cli/command.h"
-#include "cli/study_yaml.h"
-#include "cli/usage_error.h"
+#include "cli/study_parts.h"
 
 namespace dragoman::cli {
 namespace {
 
 using base::check_usage;
-using study::OptionList;
 using study::Stage;
-using study::StageKind;
 using study::Study;
 
-// The options of a command that a study may give: those that it does not give itself.
-class CommandOptions {
- public:
-  CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own) {
-    add(app_, run_);
-    command_ = app_.get_subcommands([](CLI::App*) { return true; }).front();
-    for (const std::string& name : option_names(*command_)) {
-      if (std::ranges::count(own, name) == 0) {
-        names_.push_back(name);
-      }
-    }
-  }
-
-  const std::vector<std::string>& names() const { return names_; }
-  const CLI::Option& option(const std::string& name) const { return *command_->get_option("--" + name); }
-
- private:
-  CLI::App app_;
-  Run run_;
-  const CLI::App* command_ = nullptr;
-  std::vector<std::string> names_;
-};
-
-class StudyReader : private StudyYaml {
+class StudyReader : private StudyParts {
  public:
   StudyReader(const std::filesystem::path& path, std::filesystem::path corpus)
-      : StudyYaml(path.string()), corpus_(std::move(corpus)) {
+      : StudyParts(path.string()), corpus_(std::move(corpus)) {
     study_.name = path.stem().string();
     study_.title = study_.name;
   }
@@ -98,7 +70,7 @@ class StudyReader : private StudyYaml {
     } else if (key == "tests") {
       read_tests(node);
     } else if (key == "options") {
-      study_.options = options(node, train_);
+      study_.options = options(node, of_train());
     } else if (key == "stages") {
       for (const auto& [name, stage] : entries(node, {}, key)) {
         study_.stages.push_back(read_stage(name, stage));
@@ -120,7 +92,7 @@ class StudyReader : private StudyYaml {
     } else if (key == "score") {
       read_score(node);
     } else if (key == "perplexity") {
-      study_.perplexities = named_options(node, key, score_);
+      study_.perplexities = named_options(node, key, of_score());
     }
   }
 
@@ -172,107 +144,6 @@ class StudyReader : private StudyYaml {
     }
   }
 
-  OptionList options(const YAML::Node& node, const CommandOptions& command) const {
-    OptionList list;
-    for (const auto& [name, each] : entries(node, command.names(), "options")) {
-      const std::vector<std::string> given = values(each, name);
-      check_option_values(command.option(name), name, given, place(each));
-      list.set(name, given);
-    }
-    return list;
-  }
-
-  Stage read_stage(const std::string& name, const YAML::Node& node) const {
-    static const std::vector<std::string> known = {"do",      "source",     "target", "text", "nearest-to", "model",
-                                                   "teacher", "start-from", "share",  "keep", "options"};
-    Stage stage;
-    stage.name = name;
-    YAML::Node given_options;
-    for (const auto& [key, each] : entries(node, known, name)) {
-      if (key == "do") {
-        stage.kind = kind_of(each);
-      } else if (key == "options") {
-        given_options = each;
-      } else if (key == "share" || key == "keep") {
-        const double share = value_as<double>(each, key, "a number");
-        check_usage(share > 0.0 && share <= 1.0, "{}: {} is {}, must be above 0, to 1", place(each), key, share);
-        (key == "share" ? stage.share : stage.keep) = share;
-      } else if (key == "model" || key == "teacher") {
-        stage.model = value(each, key);
-      } else if (key == "start-from") {
-        stage.start_from = value(each, key);
-      } else {
-        (key == "source"   ? stage.source
-         : key == "target" ? stage.target
-         : key == "text"   ? stage.text
-                           : stage.nearest_to) = values(each, key);
-      }
-    }
-    if (given_options.IsDefined() && !given_options.IsNull()) {
-      stage.options = options(given_options, stage.kind == StageKind::kTrain ? train_
-                                             : stage.translates()            ? translate_
-                                                                             : score_);
-    }
-    check_stage(stage, place(node));
-    return stage;
-  }
-
-  StageKind kind_of(const YAML::Node& node) const {
-    const std::string name = value(node, "do");
-    const std::vector<std::string> known = base::choices<StageKind>();
-    check_usage(std::ranges::count(known, name) > 0,
-                "{}: do is \"{}\", must be train, translate, distill, back-translate or filter{}", place(node), name,
-                base::did_you_mean(name, known));
-    return base::from_name<StageKind>(name);
-  }
-
-  // What each kind of stage needs.
-  static void check_stage(const Stage& stage, const std::string& place) {
-    const std::string kind(base::name_of(stage.kind));
-    const auto need = [&](bool has, const char* what) {
-      check_usage(has, "{}: stage {} ({}) needs {}", place, stage.name, kind, what);
-    };
-    if (stage.kind == StageKind::kTrain) {
-      need(stage.text.empty() != (stage.source.empty() || stage.target.empty()), "source and target, or text");
-    } else if (stage.kind == StageKind::kFilter) {
-      need(!stage.source.empty() && !stage.target.empty(), "source and target");
-      need(stage.model.empty() != stage.nearest_to.empty(), "a model that scores, or nearest-to");
-    } else {
-      need(!stage.model.empty(), stage.kind == StageKind::kDistill ? "a teacher" : "a model");
-      if (stage.kind == StageKind::kBackTranslate) {
-        need(!stage.target.empty() && stage.source.empty(), "target, the text to translate, and no source");
-      } else {
-        need(!stage.source.empty() && stage.target.empty(), "source, the text to translate, and no target");
-      }
-    }
-  }
-
-  study::Row read_row(const std::string& name, const YAML::Node& node) const {
-    study::Row row;
-    row.name = name;
-    if (node.IsNull()) {
-      return row;
-    }
-    check_usage(node.IsMap(), "{}: row {} must hold lines of the form \"option: value\"", place(node), name);
-    for (const auto& entry : node) {
-      const std::string key = entry.first.Scalar();
-      const std::string line = place(entry.first);
-      if (key == "about") {
-        row.about = value(entry.second, key);
-      } else if (key == "paper") {
-        row.paper = value_as<double>(entry.second, key, "a number");
-      } else if (entry.second.IsMap()) {  // the name of a stage
-        row.stage_options[name_of(entry.first)] = options(entry.second, train_);
-      } else {
-        const std::string option = known_key(entry.first, train_.names(), line);
-        const std::vector<std::string> given = values(entry.second, option);
-        check_option_values(train_.option(option), option, given, line);
-        row.options.set(option, given);
-      }
-    }
-    return row;
-  }
-
   void read_seeds(const YAML::Node& node) {
     study_.seeds.clear();
     for (const std::string& text : values(node, "seeds")) {
@@ -283,18 +154,8 @@ class StudyReader : private StudyYaml {
     }
   }
 
-  // Options of a command under names; a name may stand alone.
-  std::vector<study::NamedOptions> named_options(const YAML::Node& node, const std::string& key,
-                                                 const CommandOptions& command) const {
-    std::vector<study::NamedOptions> named;
-    for (const auto& [name, each] : entries(node, {}, key)) {
-      named.emplace_back(name, each.IsNull() ? OptionList() : options(each, command));
-    }
-    return named;
-  }
-
   void read_searches(const YAML::Node& node) {
-    study_.searches = named_options(node, "searches", translate_);
+    study_.searches = named_options(node, "searches", of_translate());
     check_usage(!study_.searches.empty(), "{}: searches names none", place(node));
   }
 
@@ -351,16 +212,16 @@ class StudyReader : private StudyYaml {
     }
     const size_t dot = name.find('.');
     const auto stage = std::ranges::find(study_.stages, name.substr(0, dot), &Stage::name);
-    const bool of_stage = dot != std::string::npos && stage != study_.stages.end();
-    const CommandOptions& command = !of_stage || stage->kind == StageKind::kTrain ? train_ : translate_;
+    const bool names_stage = dot != std::string::npos && stage != study_.stages.end();
+    const CommandOptions& command = names_stage ? of_stage(*stage) : of_train();
     std::vector<std::string> known = command.names();
     std::ranges::copy(variable_names(), std::back_inserter(known));
-    const std::string option = of_stage ? name.substr(dot + 1) : name;
+    const std::string option = names_stage ? name.substr(dot + 1) : name;
     check_usage(std::ranges::count(command.names(), option) > 0,
                 "--set {}: {} has no variable and no option of that name{}", text, file(),
                 base::did_you_mean(option, known));
     check_option_values(command.option(option), option, {value}, "--set");
-    (of_stage ? stage->options : study_.options).set(option, {value});
+    (names_stage ? stage->options : study_.options).set(option, {value});
   }
 
   // What is scored must be what the commands make of the tests.
@@ -409,7 +270,7 @@ class StudyReader : private StudyYaml {
     if (study_.baseline.empty() && !study_.rows.empty()) {
       study_.baseline = study_.rows.front().name;
     }
-    for (const CLI::Option* option : train_.option("initial-model").get_excludes()) {
+    for (const CLI::Option* option : of_train().option("initial-model").get_excludes()) {
       study_.decided_by_start.insert(option->get_lnames().front());
     }
     study_.check();
@@ -417,11 +278,6 @@ class StudyReader : private StudyYaml {
 
   std::filesystem::path corpus_;
   Study study_;
-  CommandOptions train_{
-      add_train_command,
-      {"model", "source", "target", "valid-source", "valid-target", "text", "valid-text", "seed", "watch", "quiet"}};
-  CommandOptions translate_{add_translate_command, {"model", "input", "output", "json", "quiet"}};
-  CommandOptions score_{add_score_command, {"model", "source", "target", "text", "output", "json", "quiet"}};
 };
 
 }  // namespace

@@ -201,6 +201,7 @@ void exclude_pointless(CLI::App& command) {
   for (const char* flag : {"--initial-model", "--tokenizer"}) {
     exclude_fields<data::VocabularyOptions>(command, flag);
   }
+  command.get_option("--initial-model")->excludes(command.get_option("--tokenizer"));
   const auto joint = base::field_of(&TrainOptions::joint_vocabulary).flag_spelling();
   command.get_option("--initial-model")->excludes(command.get_option(joint));
   command.get_option("--initial-model")->excludes(command.get_option("--model-config"));

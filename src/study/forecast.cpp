@@ -23,19 +23,6 @@ TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& 
   base::fail(error.kind(), "study {}: row {}, stage {}: {}", study.name, row.name, stage.name, error.what());
 }
 
-// Given texts instead of those that earlier stages would make.
-void add_given(const Texts& texts, const char* side, const std::vector<std::string>& names,
-               std::vector<std::string>& words) {
-  if (names.empty()) {
-    return;
-  }
-  words.push_back(fmt::format("--{}", side));
-  for (const std::string& name : names) {
-    const auto given = texts.find(name);
-    words.push_back((given != texts.end() ? given->second : texts.at(side)).string());
-  }
-}
-
 // A run ends with a validation, which would take longer than the updates that are measured.
 constexpr size_t kValidationLines = 16;
 
@@ -98,14 +85,12 @@ double measure_update(const Study& study, const Row& row, const Stage& stage, co
   const std::vector<std::string> given = options.arguments();
   words.insert(words.end(), given.begin(), given.end());
   const Texts texts = measured_texts(study, scratch);
-  add_given(texts, "source", stage.source, words);
-  add_given(texts, "target", stage.target, words);
-  add_given(texts, "text", stage.text, words);
-  for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
-    if (texts.contains(name)) {
-      words.push_back(fmt::format("--{}={}", name, texts.at(name).string()));
-    }
-  }
+  const std::vector<std::string> of_texts =
+      text_arguments(stage, [&](const std::string& name, const std::string& side) {
+        const auto given = texts.contains(name) ? texts.find(name) : texts.find(side);
+        return given == texts.end() ? std::filesystem::path() : given->second;
+      });
+  words.insert(words.end(), of_texts.begin(), of_texts.end());
   const int status = program(words, {});
   const double result = status == 0 ? seconds_of_update(report::read_metrics(scratch / report::kMetricsName).train)
                                     : std::numeric_limits<double>::quiet_NaN();

@@ -26,13 +26,6 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
   words.insert(words.end(), more.begin(), more.end());
 }
 
-void add_files(std::vector<std::string>& words, const std::string& flag, const std::vector<fs::path>& files) {
-  if (!files.empty()) {
-    words.push_back(flag);
-    std::ranges::transform(files, std::back_inserter(words), [](const fs::path& file) { return file.string(); });
-  }
-}
-
 void call(const Program& program, const std::vector<std::string>& words, const fs::path& output = {}) {
   const int status = program(words, output);
   if (status != 0) {
@@ -114,14 +107,9 @@ class CellSteps {
     if (!stage.start_from.empty()) {
       words.push_back("--initial-model=" + model_of(stage.start_from));
     }
-    add_files(words, "--source", files_of(stage.source));
-    add_files(words, "--target", files_of(stage.target));
-    add_files(words, "--text", files_of(stage.text));
-    for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
-      if (folder_.has_text(name)) {
-        words.push_back(fmt::format("--{}={}", name, folder_.text(name).string()));
-      }
-    }
+    append(words, text_arguments(stage, [&](const std::string& name, const std::string& side) {
+             return side.starts_with("valid-") && !folder_.has_text(name) ? fs::path() : folder_.file_of(cell_, name);
+           }));
     call(program, words);
   }
 
@@ -267,6 +255,27 @@ std::vector<std::string> train_arguments(const Study& study, const Cell& cell, c
   std::vector<std::string> words = {"train"};
   append(words, study.options_of(*cell.row, stage).arguments());
   words.push_back(fmt::format("--seed={}", cell.seed));
+  return words;
+}
+
+std::vector<std::string> text_arguments(const Stage& stage, const FileOf& file_of) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* side, const std::vector<std::string>& names) {
+    if (!names.empty()) {
+      words.push_back(fmt::format("--{}", side));
+    }
+    for (const std::string& name : names) {
+      words.push_back(file_of(name, side).string());
+    }
+  };
+  add("source", stage.source);
+  add("target", stage.target);
+  add("text", stage.text);
+  for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
+    if (const fs::path file = file_of(name, name); !file.empty()) {
+      words.push_back(fmt::format("--{}={}", name, file.string()));
+    }
+  }
   return words;
 }
 

@@ -33,4 +33,11 @@ std::vector<Step> steps_of(const Study& study, const StudyFolder& folder, const 
 /// Returns: the words of the training of a stage without its files: "train", its options and its seed.
 std::vector<std::string> train_arguments(const Study& study, const Cell& cell, const Stage& stage);
 
+/// Returns the file of a text that a stage names on `side`, such as "source". For "valid-source", "valid-target" and
+/// "valid-text", which are both the name and the side: nothing if the study has no such text.
+using FileOf = std::function<std::filesystem::path(const std::string& name, const std::string& side)>;
+
+/// Returns: the words of the training of a stage that name its texts.
+std::vector<std::string> text_arguments(const Stage& stage, const FileOf& file_of);
+
 }  // namespace dragoman::study

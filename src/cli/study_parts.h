@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/study_yaml.h"
+#include "study/study.h"
+
+namespace dragoman::cli {
+
+/// The options of a command that a study may give: those that it does not give itself.
+class CommandOptions {
+ public:
+  CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own);
+
+  const std::vector<std::string>& names() const { return names_; }
+  const CLI::Option& option(const std::string& name) const { return *command_->get_option("--" + name); }
+
+ private:
+  CLI::App app_;
+  Run run_;
+  const CLI::App* command_ = nullptr;
+  std::vector<std::string> names_;
+};
+
+/// Reads the parts of a study file that hold options of commands: stages, rows, searches.
+class StudyParts : public StudyYaml {
+ public:
+  explicit StudyParts(std::string file);
+
+  study::OptionList options(const YAML::Node& node, const CommandOptions& command) const;
+  /// Returns: options of a command under names; a name may stand alone.
+  std::vector<study::NamedOptions> named_options(const YAML::Node& node, const std::string& key,
+                                                 const CommandOptions& command) const;
+  study::Stage read_stage(const std::string& name, const YAML::Node& node) const;
+  study::Row read_row(const std::string& name, const YAML::Node& node) const;
+
+  const CommandOptions& of_train() const { return train_; }
+  const CommandOptions& of_translate() const { return translate_; }
+  const CommandOptions& of_score() const { return score_; }
+  /// Returns: the options of the command that acts for a stage.
+  const CommandOptions& of_stage(const study::Stage& stage) const;
+
+ private:
+  study::StageKind kind_of(const YAML::Node& node) const;
+
+  CommandOptions train_, translate_, score_;
+};
+
+}  // namespace dragoman::cli
