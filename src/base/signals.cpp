@@ -19,14 +19,17 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>:
 
 constexpr int kSignalStatus = 128;  // the shell's convention: 128 + signal number
 
-extern "C" void remember_signal(int signal) {
+constexpr int kForwarded = 0x646d;  // beside a signal of forward_signal
+
+extern "C" void remember_signal(int signal, siginfo_t* sender, void* /*context*/) {
+  const bool is_forwarded = sender->si_code == SI_QUEUE && sender->si_value.sival_int == kForwarded;
   int none = 0;
-  if (!received_signal.compare_exchange_strong(none, signal)) {
+  if (!received_signal.compare_exchange_strong(none, signal) && !is_forwarded) {
     ::_exit(kSignalStatus + signal);
   }
 }
 
-extern "C" void end_process(int signal) {
+extern "C" void end_process(int signal, siginfo_t* /*sender*/, void* /*context*/) {
   const char* const message = last_message;
   if (message != nullptr) {
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, message, std::strlen(message));
@@ -34,10 +37,11 @@ extern "C" void end_process(int signal) {
   ::_exit(kSignalStatus + signal);
 }
 
-void install(void (*handler)(int), struct sigaction& old_interrupt, struct sigaction& old_terminate) {
+void install(void (*handler)(int, siginfo_t*, void*), struct sigaction& old_interrupt,
+             struct sigaction& old_terminate) {
   struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, &old_interrupt);
   ::sigaction(SIGTERM, &action, &old_terminate);
@@ -64,6 +68,12 @@ bool StopSignals::requested() const {
 int StopSignals::exit_status() const {
   const int signal = received_signal;
   return signal == 0 ? 0 : kSignalStatus + signal;
+}
+
+void forward_signal(pid_t process, int signal) {
+  sigval value{};
+  value.sival_int = kForwarded;
+  ::sigqueue(process, signal, value);
 }
 
 EndOnSignal::EndOnSignal(const char* message) {

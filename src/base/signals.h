@@ -1,6 +1,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
 
 namespace dragoman::base {
 
@@ -24,6 +25,10 @@ class [[nodiscard]] StopSignals {
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};
 };
+
+/// Passes a signal on to a process that may have had it too, as Ctrl-C reaches a group of processes: for a StopSignals
+/// there it is a first signal, but no second one.
+void forward_signal(pid_t process, int signal);
 
 /// A scope in which SIGINT and SIGTERM write `message` to standard error and end the process at once with status 130 or
 /// 143. It serves long work with nothing to save, also inside foreign libraries and in other threads. A StopSignals

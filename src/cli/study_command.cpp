@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "report/progress_line.h"
 #include "study/child_process.h"
 #include "study/forecast.h"
+#include "study/given.h"
 #include "study/run.h"
 #include "study/study_page.h"
 
@@ -29,14 +31,20 @@ using study::Study;
 struct StudyArguments {
   fs::path file;
   fs::path corpus = ".";
-  fs::path folder;  // empty: the name of the study
+  fs::path folder;  // empty: studies/ and the name of the study
   std::vector<std::string> rows;
   std::vector<uint64_t> seeds;
   std::vector<std::string> changes;
   bool dry_run = false;
   double measure = 0.0;  // seconds
 
-  fs::path study_folder(const Study& study) const { return folder.empty() ? fs::path(study.name) : folder; }
+  fs::path study_folder(const Study& study) const {
+    if (!folder.empty()) {
+      return folder;
+    }
+    const bool is_older = base::path_exists(fs::path(study.name) / study::kFactsName);  // where studies went before
+    return is_older ? fs::path(study.name) : fs::path("studies") / study.name;
+  }
 };
 
 // Runs this program again, so that a command that is killed or out of memory ends alone.
@@ -81,8 +89,15 @@ study::UpdateSeconds measured(const Study& study, const study::Row& row, const S
   }
   const fs::path scratch = fs::temp_directory_path() / fmt::format("dragoman-study-{}", ::getpid());
   for (const study::Stage& stage : study.stages) {
-    if (stage.kind == study::StageKind::kTrain && !signals.requested()) {
+    if (stage.kind != study::StageKind::kTrain || signals.requested()) {
+      continue;
+    }
+    try {
       seconds[stage.name] = study::measure_update(study, row, stage, scratch, arguments.measure, this_program(signals));
+    } catch (const study::CommandFailed& failed) {
+      base::check(signals.requested(), base::ErrorKind::kRuntime,
+                  "study {}: row {}, stage {}: status {} of: dragoman {}", study.name, row.name, stage.name,
+                  failed.status, failed.words);
     }
   }
   return seconds;
@@ -90,6 +105,9 @@ study::UpdateSeconds measured(const Study& study, const study::Row& row, const S
 
 int predict(const Study& study, const StudyArguments& arguments) {
   const base::StopSignals signals;
+  for (const std::string& absent : study::absent_models(study)) {  // another study may make it
+    say_note(absent);
+  }
   TextOutput output("-");
   const std::vector<Cell> cells = chosen_cells(study, arguments);
   output.write("| row | runs | training of a run | of all runs |\n|---|---|---|---|\n");
@@ -122,9 +140,11 @@ void write_results(const Study& study, const study::StudyFolder& folder) {
 }
 
 int run_study(const Study& study, const StudyArguments& arguments) {
-  for (const study::Row& row : study.rows) {  // what can be seen to be wrong is refused before the work
+  for (const study::Row& row : study.rows) {
     [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
   }
+  const std::vector<std::string> absent = study::absent_models(study);
+  base::check_usage(absent.empty(), "{}", fmt::join(absent, "\n"));
   const base::StopSignals signals;
   const study::StudyFolder folder(study, arguments.study_folder(study));
   const auto tell = [](const std::string& text) { say_status(fmt::format("dragoman: study: {}\n", text)); };
@@ -150,10 +170,12 @@ int run(const StudyArguments& arguments) {
     [[maybe_unused]] const study::Row& known = study.row(row);
   }
   for (const uint64_t seed : arguments.seeds) {
+    base::check_usage(std::ranges::count(arguments.seeds, seed) == 1, "--seeds names {} twice; give it once", seed);
     if (std::ranges::count(study.seeds, seed) == 0) {
       study.seeds.push_back(seed);
     }
   }
+  study::check_given(study);  // what can be seen to be wrong is refused before the work
   return arguments.dry_run ? predict(study, arguments) : run_study(study, arguments);
 }
 
@@ -174,8 +196,8 @@ void add_study_command(CLI::App& app, Run& run_chosen) {
   command->add_option("--corpus", arguments->corpus, "Folder of the texts that the file names")->type_name("DIR");
   command
       ->add_option("--folder", arguments->folder,
-                   "Folder for models and reports; the same command resumes what it holds; not given: the name of the "
-                   "file")
+                   "Folder for models and reports; the same command resumes what it holds; not given: studies/ and the "
+                   "name of the file")
       ->type_name("DIR");
   command->add_option("--rows", arguments->rows, "Rows to run, separated by commas; not given: all")
       ->delimiter(',')

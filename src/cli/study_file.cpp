@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "base/field_json.h"
 #include "base/nearest_name.h"
 #include "cli/study_parts.h"
+#include "cli/text_language.h"
+#include "evaluation/read_text.h"
 
 namespace dragoman::cli {
 namespace {
@@ -27,8 +31,13 @@ class StudyReader : private StudyParts {
   Study read(const YAML::Node& tree, const std::vector<std::string>& changes) {
     check_usage(tree.IsMap(), "{}: must hold lines of the form \"key: value\"", file());
     read_variables(tree["variables"], changes);
-    for (const auto& [key, node] : entries(tree, kKeys, "")) {
-      read_part(key, node);
+    const Entries parts = entries(tree, kKeys, "");
+    for (const bool is_stages : {true, false}) {  // rows name stages
+      for (const auto& [key, node] : parts) {
+        if ((key == "stages") == is_stages) {
+          read_part(key, node);
+        }
+      }
     }
     finish(changes);
     return std::move(study_);
@@ -75,9 +84,10 @@ class StudyReader : private StudyParts {
       for (const auto& [name, stage] : entries(node, {}, key)) {
         study_.stages.push_back(read_stage(name, stage));
       }
+      check_usage(!study_.stages.empty(), "{}: stages names none", place(node));
     } else if (key == "rows") {
       for (const auto& [name, row] : entries(node, {}, key)) {
-        study_.rows.push_back(read_row(name, row));
+        study_.rows.push_back(read_row(name, row, study_.stages));
       }
     } else if (key == "baseline") {
       study_.baseline = value(node, key);
@@ -156,6 +166,10 @@ class StudyReader : private StudyParts {
 
   void read_searches(const YAML::Node& node) {
     study_.searches = named_options(node, "searches", of_translate());
+    for (const auto& [name, options] : study_.searches) {
+      check_usage(options.find("nbest") == nullptr,
+                  "{}: the search {} gives nbest; a test is scored by one translation of each line", place(node), name);
+    }
     check_usage(!study_.searches.empty(), "{}: searches names none", place(node));
   }
 
@@ -177,18 +191,31 @@ class StudyReader : private StudyParts {
     }
   }
 
+  // By the language of the references, as `dragoman evaluate` does.
+  void choose_metrics() {
+    const auto given = study_.texts.find("valid-target");
+    const std::filesystem::path reference = !study_.tests.empty()         ? study_.tests.front().target
+                                            : given != study_.texts.end() ? given->second
+                                                                          : std::filesystem::path();
+    if (study_.has_searches() && !reference.empty()) {
+      say_note(choose_metric_options([&](std::string_view flag) { return flag == "--tokenize" && has_tokenizer_; },
+                                     evaluation::read_text(reference), "", study_.score));
+    }
+  }
+
   void read_tokenizer(const YAML::Node& node) {
     const std::string name = value(node, "tokenize");
     const std::vector<std::string> known = base::choices<evaluation::Tokenizer>();
     check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\"{}", place(node), name,
                 base::did_you_mean(name, known));
     study_.score.tokenize = base::from_name<evaluation::Tokenizer>(name);
+    has_tokenizer_ = true;
   }
 
   void read_minutes(const YAML::Node& node) {
     for (const std::string& text : values(node, "minutes")) {
       double minutes = 0.0;
-      check_usage(YAML::convert<double>::decode(YAML::Node(text), minutes) && minutes > 0.0,
+      check_usage(YAML::convert<double>::decode(YAML::Node(text), minutes) && minutes > 0.0 && std::isfinite(minutes),
                   "{}: minutes are \"{}\", must be numbers above 0", place(node), text);
       study_.shown_minutes.push_back(minutes);
     }
@@ -199,6 +226,8 @@ class StudyReader : private StudyParts {
     const evaluation::LineKind kind = study_.scored_lines();
     const bool is_one_kind = std::ranges::all_of(
         study_.score.metrics, [&](evaluation::MetricKind metric) { return evaluation::line_kind(metric) == kind; });
+    std::set<evaluation::MetricKind> different(study_.score.metrics.begin(), study_.score.metrics.end());
+    check_usage(different.size() == study_.score.metrics.size(), "{}: metrics names one twice", place(node));
     check_usage(is_one_kind && kind <= evaluation::LineKind::kTags,
                 "{}: metrics must be of translations, of labels or of tags, and of one kind", place(node));
   }
@@ -232,6 +261,8 @@ class StudyReader : private StudyParts {
     check_usage(
         scores_translations || (study_.searches.size() == 1 && study_.searches.front().second.options().empty()),
         "{}: searches are of translations, the metrics are of labels or tags", file());
+    check_usage(scores_translations || trains_on_text,
+                "{}: the metrics are of labels or tags, the trainings translate; name metrics of translations", file());
     check_usage(study_.perplexities.empty() || (scores_translations && translates),
                 "{}: perplexity is of tests with a source and a target", file());
     check_usage(scores_translations || !study_.lowercase_text,
@@ -274,9 +305,11 @@ class StudyReader : private StudyParts {
       study_.decided_by_start.insert(option->get_lnames().front());
     }
     study_.check();
+    choose_metrics();
   }
 
   std::filesystem::path corpus_;
+  bool has_tokenizer_ = false;  // the file names that of BLEU
   Study study_;
 };
 

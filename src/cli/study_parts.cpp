@@ -1,11 +1,14 @@
 #include "cli/study_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/nearest_name.h"
+#include "cli/usage_error.h"
 
 namespace dragoman::cli {
 namespace {
@@ -15,30 +18,52 @@ using study::OptionList;
 using study::Stage;
 using study::StageKind;
 
+const std::vector<std::string>& keys_of(StageKind kind) {
+  static const std::vector<std::string> train = {"do", "source", "target", "text", "start-from", "share", "options"};
+  static const std::vector<std::string> translate = {"do", "source", "model", "nearest-to", "options"};
+  static const std::vector<std::string> distill = {"do", "source", "teacher", "model", "nearest-to", "options"};
+  static const std::vector<std::string> back = {"do", "target", "model", "nearest-to", "options"};
+  static const std::vector<std::string> filter = {"do", "source", "target", "model", "nearest-to", "keep", "options"};
+  switch (kind) {
+    case StageKind::kTrain:
+      return train;
+    case StageKind::kTranslate:
+      return translate;
+    case StageKind::kDistill:
+      return distill;
+    case StageKind::kBackTranslate:
+      return back;
+    case StageKind::kFilter:
+      break;
+  }
+  return filter;
+}
+
 // What each kind of stage needs.
 void check_stage(const Stage& stage, const std::string& place) {
-  const std::string kind(base::name_of(stage.kind));
   const auto need = [&](bool has, const char* what) {
-    check_usage(has, "{}: stage {} ({}) needs {}", place, stage.name, kind, what);
+    check_usage(has, "{}: stage {} ({}) needs {}", place, stage.name, base::name_of(stage.kind), what);
   };
   if (stage.kind == StageKind::kTrain) {
     need(stage.text.empty() != (stage.source.empty() || stage.target.empty()), "source and target, or text");
+    need(stage.text.empty() || stage.source.size() + stage.target.size() == 0, "source and target, or text alone");
   } else if (stage.kind == StageKind::kFilter) {
     need(!stage.source.empty() && !stage.target.empty(), "source and target");
     need(stage.model.empty() != stage.nearest_to.empty(), "a model that scores, or nearest-to");
+  } else if (stage.kind == StageKind::kBackTranslate) {
+    need(!stage.model.empty(), "a model");
+    need(!stage.target.empty(), "target, the text to translate");
   } else {
     need(!stage.model.empty(), stage.kind == StageKind::kDistill ? "a teacher" : "a model");
-    if (stage.kind == StageKind::kBackTranslate) {
-      need(!stage.target.empty() && stage.source.empty(), "target, the text to translate, and no source");
-    } else {
-      need(!stage.source.empty() && stage.target.empty(), "source, the text to translate, and no target");
-    }
+    need(!stage.source.empty(), "source, the text to translate");
   }
 }
 
 }  // namespace
 
-CommandOptions::CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own) {
+CommandOptions::CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own,
+                               std::vector<std::string> required)
+    : add_(add), required_(std::move(required)) {
   add(app_, run_);
   command_ = app_.get_subcommands([](CLI::App*) { return true; }).front();
   for (const std::string& name : option_names(*command_)) {
@@ -48,12 +73,33 @@ CommandOptions::CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<s
   }
 }
 
+void CommandOptions::check(const OptionList& list, const std::string& place) const {
+  CLI::App app;
+  Run run;
+  add_(app, run);
+  CLI::App& command = *app.get_subcommands([](CLI::App*) { return true; }).front();
+  std::vector<std::string> words = {command.get_name()};
+  words.insert(words.end(), required_.begin(), required_.end());
+  const std::vector<std::string> given = list.arguments();
+  words.insert(words.end(), given.begin(), given.end());
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    base::fail(base::ErrorKind::kUsage, "{}: {}", place, describe_usage_error(app, error, words));
+  } catch (const base::Error& error) {
+    base::fail(error.kind(), "{}: {}", place, in_flags(command, error.what()));
+  }
+  const std::string wrong = describe_wrong_value(command);
+  check_usage(wrong.empty(), "{}: {}", place, wrong);
+}
+
 StudyParts::StudyParts(std::string file)
     : StudyYaml(std::move(file)),
       train_(add_train_command, {"model", "source", "target", "valid-source", "valid-target", "text", "valid-text",
                                  "seed", "watch", "quiet"}),
-      translate_(add_translate_command, {"model", "input", "output", "json", "quiet"}),
-      score_(add_score_command, {"model", "source", "target", "text", "output", "json", "quiet"}) {}
+      translate_(add_translate_command, {"model", "input", "output", "json", "quiet"}, {"--model=model"}),
+      score_(add_score_command, {"model", "source", "target", "text", "output", "json", "quiet"},
+             {"--model=model", "--source=text", "--target=text"}) {}
 
 const CommandOptions& StudyParts::of_stage(const Stage& stage) const {
   return stage.kind == StageKind::kTrain ? train_ : stage.translates() ? translate_ : score_;
@@ -70,48 +116,55 @@ OptionList StudyParts::options(const YAML::Node& node, const CommandOptions& com
 }
 
 Stage StudyParts::read_stage(const std::string& name, const YAML::Node& node) const {
-  static const std::vector<std::string> known = {"do",      "source",     "target", "text", "nearest-to", "model",
-                                                 "teacher", "start-from", "share",  "keep", "options"};
   Stage stage;
   stage.name = name;
-  YAML::Node given_options;
-  for (const auto& [key, each] : entries(node, known, name)) {
-    if (key == "do") {
-      stage.kind = kind_of(each);
-    } else if (key == "options") {
-      given_options = each;
+  stage.kind = kind_of(node, name);
+  for (const auto& [key, each] : entries(node, keys_of(stage.kind), fmt::format("the stage {}", name))) {
+    if (key == "options") {
+      const bool is_part = stage.kind == StageKind::kTrain;  // of what a training has
+      stage.options = is_part && !each.IsNull() ? options(each, train_)
+                      : is_part                 ? OptionList()
+                                                : all_options(each, of_stage(stage));
     } else if (key == "share" || key == "keep") {
       const double share = value_as<double>(each, key, "a number");
       check_usage(share > 0.0 && share <= 1.0, "{}: {} is {}, must be above 0, to 1", place(each), key, share);
       (key == "share" ? stage.share : stage.keep) = share;
     } else if (key == "model" || key == "teacher") {
+      check_usage(stage.model.empty(), "{}: stage {} has a teacher and a model; keep one", place(each), name);
       stage.model = value(each, key);
     } else if (key == "start-from") {
       stage.start_from = value(each, key);
-    } else {
+    } else if (key != "do") {
       (key == "source"   ? stage.source
        : key == "target" ? stage.target
        : key == "text"   ? stage.text
                          : stage.nearest_to) = values(each, key);
     }
   }
-  if (given_options.IsDefined() && !given_options.IsNull()) {
-    stage.options = options(given_options, of_stage(stage));
-  }
   check_stage(stage, place(node));
   return stage;
 }
 
-StageKind StudyParts::kind_of(const YAML::Node& node) const {
-  const std::string name = value(node, "do");
+// Known first: it says which keys the stage takes.
+StageKind StudyParts::kind_of(const YAML::Node& stage, const std::string& name) const {
+  check_usage(stage.IsMap(), "{}: the stage {} must hold lines of the form \"name: value\"", place(stage), name);
+  const YAML::Node node = stage["do"];
   const std::vector<std::string> known = base::choices<StageKind>();
-  check_usage(std::ranges::count(known, name) > 0,
-              "{}: do is \"{}\", must be train, translate, distill, back-translate or filter{}", place(node), name,
-              base::did_you_mean(name, known));
-  return base::from_name<StageKind>(name);
+  check_usage(node.IsDefined(), "{}: the stage {} needs do: {}", place(stage), name, fmt::join(known, ", "));
+  const std::string kind = value(node, "do");
+  check_usage(std::ranges::count(known, kind) > 0,
+              "{}: do is \"{}\", must be train, translate, distill, back-translate or filter{}", place(node), kind,
+              base::did_you_mean(kind, known));
+  return base::from_name<StageKind>(kind);
 }
 
-study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node) const {
+OptionList StudyParts::all_options(const YAML::Node& node, const CommandOptions& command) const {
+  OptionList list = node.IsNull() ? OptionList() : options(node, command);
+  command.check(list, place(node));
+  return list;
+}
+
+study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node, std::span<const Stage> stages) const {
   study::Row row;
   row.name = name;
   if (node.IsNull()) {
@@ -125,8 +178,11 @@ study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node)
       row.about = value(entry.second, key);
     } else if (key == "paper") {
       row.paper = value_as<double>(entry.second, key, "a number");
+      check_usage(std::isfinite(*row.paper), "{}: paper is {}, must be finite", line, *row.paper);
     } else if (entry.second.IsMap()) {  // the name of a stage
-      row.stage_options[name_of(entry.first)] = options(entry.second, train_);
+      const std::string changed = name_of(entry.first);
+      const auto stage = std::ranges::find(stages, changed, &Stage::name);
+      row.stage_options[changed] = options(entry.second, stage == stages.end() ? train_ : of_stage(*stage));
     } else {
       const std::string option = known_key(entry.first, train_.names(), line);
       const std::vector<std::string> given = values(entry.second, option);
@@ -141,7 +197,7 @@ std::vector<study::NamedOptions> StudyParts::named_options(const YAML::Node& nod
                                                            const CommandOptions& command) const {
   std::vector<study::NamedOptions> named;
   for (const auto& [name, each] : entries(node, {}, key)) {
-    named.emplace_back(name, each.IsNull() ? OptionList() : options(each, command));
+    named.emplace_back(name, all_options(each, command));
   }
   return named;
 }

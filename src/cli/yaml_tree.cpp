@@ -30,8 +30,12 @@ std::string read_text(const std::string& file, const std::string& owner) try {
 
 YAML::Node read_yaml(const std::filesystem::path& path, const std::string& owner) {
   const std::string text = read_text(path.string(), owner);
+  check_usage(text.find('\0') == std::string::npos, "{}: has a NUL byte, so it is no YAML", path.string());
   try {
-    return YAML::Load(text);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    check_usage(documents.size() <= 1, "{}: has {} documents, which \"---\" separates; keep one", path.string(),
+                documents.size());
+    return documents.empty() ? YAML::Node() : documents.front();
   } catch (const YAML::Exception& error) {
     fail(ErrorKind::kUsage, "{}: line {}: not valid YAML: {}", path.string(), error.mark.line + 1, error.msg);
   }

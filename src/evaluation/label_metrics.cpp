@@ -181,8 +181,11 @@ CountTable LabelMetric::count(Lines hypothesis, std::span<const Lines> reference
 }
 
 double LabelMetric::score(std::span<const double> sums) const {
+  const auto counts_of = [&](size_t label) {
+    return sums.subspan(kFirstLabelColumn + label * kColumnsOfLabel, kColumnsOfLabel);
+  };
   const auto f1 = [&](size_t label) {
-    const std::span<const double> counts = sums.subspan(kFirstLabelColumn + label * kColumnsOfLabel, kColumnsOfLabel);
+    const std::span<const double> counts = counts_of(label);
     return f1_of(counts[2], counts[0], counts[1]);
   };
   switch (kind_) {
@@ -191,11 +194,13 @@ double LabelMetric::score(std::span<const double> sums) const {
     case LabelScore::kF1:
       return kPercentOfLabels * f1(id(positive_));
     case LabelScore::kMacroF1: {
-      double sum = 0.0;
+      double sum = 0.0, labels = 0.0;  // of labels that occur: others may be of texts that this one is compared with
       for (size_t label = 0; label < ids_.size(); ++label) {
+        const std::span<const double> counts = counts_of(label);
         sum += f1(label);
+        labels += counts[0] + counts[1] > 0.0 ? 1.0 : 0.0;
       }
-      return kPercentOfLabels * sum / static_cast<double>(ids_.size());
+      return kPercentOfLabels * share(sum, labels);
     }
     case LabelScore::kMcc:
       return kPercentOfLabels * correlation(sums, ids_.size());

@@ -21,7 +21,6 @@ namespace {
 
 constexpr int kCannotRun = 127;  // the shell's status
 constexpr int kSignalStatus = 128;
-constexpr int kTerminated = kSignalStatus + SIGTERM;
 
 // Only functions that are safe between fork and exec.
 [[noreturn]] void become(const std::vector<char*>& words, int output, pid_t parent) {
@@ -50,8 +49,8 @@ int wait_for(pid_t child, const base::StopSignals& signals) {
     }
     base::check(ended == 0 || errno == EINTR, base::ErrorKind::kRuntime, "study: cannot wait for a program: {}",
                 std::strerror(errno));
-    if (!is_told && signals.exit_status() == kTerminated) {
-      ::kill(child, SIGTERM);
+    if (!is_told && signals.requested()) {
+      base::forward_signal(child, signals.exit_status() - kSignalStatus);
       is_told = true;
     }
     std::this_thread::sleep_for(kPause);

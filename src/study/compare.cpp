@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "evaluation/significance.h"
@@ -26,10 +27,16 @@ evaluation::CountTable summed(const std::vector<evaluation::CountTable>& tables)
   return sum;
 }
 
-double bootstrap(const evaluation::Metric& metric, const SeedScores& baseline, const SeedScores& row) {
+// With Holm's correction the smallest p-value is about comparisons / resamples.
+int resamples_for(size_t comparisons) {
+  constexpr size_t kLeast = 1000, kForEach = 40;
+  return static_cast<int>(std::max(kLeast, kForEach * comparisons));
+}
+
+double bootstrap(const evaluation::Metric& metric, const SeedScores& baseline, const SeedScores& row, int resamples) {
   const evaluation::CountTable first = summed(baseline.counts), second = summed(row.counts);
   const evaluation::Counted candidates[] = {{&metric, &first}, {&metric, &second}};
-  const auto scores = evaluation::resample_scores(candidates, {.resamples = 1000, .seed = 12345});
+  const auto scores = evaluation::resample_scores(candidates, {.resamples = resamples, .seed = 12345});
   const double difference = std::abs(metric.score(first.sums()) - metric.score(second.sums()));
   if (difference == 0.0) {  // of equal texts no resample differs by more, and the formula would call that significant
     return 1.0;
@@ -56,7 +63,47 @@ Spread spread_of(std::span<const double> values) {
   return spread;
 }
 
-Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row) {
+double student_p(double t, double freedom) {
+  // Simpson's rule from `from` to pi/2. cos(a)^(v - 1) narrows as v grows: beyond kWide standard widths it is 0.
+  const auto area = [&](double from) {
+    constexpr int kSteps = 2000;
+    constexpr double kWide = 12.0;
+    const double to = std::min(std::numbers::pi / 2, from + kWide / std::sqrt(freedom));
+    const double width = (to - from) / kSteps;
+    double sum = 0.0;
+    for (int i = 0; i <= kSteps; ++i) {
+      const double weight = i == 0 || i == kSteps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+      sum += weight * std::pow(std::max(std::cos(from + i * width), 0.0), freedom - 1.0);
+    }
+    return sum * width / 3.0;
+  };
+  return std::min(1.0, area(std::atan(std::abs(t) / std::sqrt(freedom))) / area(0.0));
+}
+
+namespace {
+
+// Welch's: the two sides may vary by different amounts.
+std::optional<double> welch_p(const Spread& first, const Spread& second) {
+  const auto error_of = [](const Spread& spread) {
+    return spread.deviation * spread.deviation / static_cast<double>(spread.seeds);
+  };
+  const double a = error_of(first), b = error_of(second);
+  if (first.seeds < 2 || second.seeds < 2) {
+    return std::nullopt;
+  }
+  const double difference = second.mean - first.mean;
+  if (a + b == 0.0) {
+    return difference == 0.0 ? 1.0 : 0.0;
+  }
+  const double freedom = (a + b) * (a + b) /
+                         (a * a / static_cast<double>(first.seeds - 1) + b * b / static_cast<double>(second.seeds - 1));
+  return student_p(difference / std::sqrt(a + b), freedom);
+}
+
+}  // namespace
+
+Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
+                   size_t comparisons) {
   const Spread before = spread_of(baseline.scores), after = spread_of(row.scores);
   Comparison comparison;
   comparison.difference = after.mean - before.mean;
@@ -64,7 +111,9 @@ Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline,
       std::sqrt(before.deviation * before.deviation / static_cast<double>(before.seeds) +
                 after.deviation * after.deviation / static_cast<double>(after.seeds));  // NaN for one seed
   if (metric != nullptr && !baseline.counts.empty() && !row.counts.empty()) {
-    comparison.p_value = bootstrap(*metric, baseline, row);
+    comparison.p_value = bootstrap(*metric, baseline, row, resamples_for(comparisons));
+  } else {
+    comparison.p_value = welch_p(before, after);
   }
   return comparison;
 }
@@ -74,10 +123,7 @@ namespace {
 bool is_decided(const Comparison& comparison) {
   const bool has_seeds = std::isfinite(comparison.standard_error);
   const bool seeds_agree = has_seeds && std::abs(comparison.difference) > kErrors * comparison.standard_error;
-  if (!comparison.p_adjusted.has_value()) {
-    return seeds_agree;
-  }
-  return *comparison.p_adjusted <= kLevel && (seeds_agree || !has_seeds);
+  return comparison.p_adjusted.has_value() && *comparison.p_adjusted <= kLevel && (seeds_agree || !has_seeds);
 }
 
 }  // namespace

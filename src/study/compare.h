@@ -44,18 +44,28 @@ struct SeedScores {
 struct Comparison {
   double difference = 0.0;           ///< of the means, row - baseline
   double standard_error = 0.0;       ///< of the difference, by the spread over seeds; NaN for one seed
-  std::optional<double> p_value;     ///< paired bootstrap over the sentences
+  std::optional<double> p_value;     ///< paired bootstrap over the sentences, or of the seeds
   std::optional<double> p_adjusted;  ///< for the number of comparisons (adjust)
   Verdict verdict = Verdict::kUndecided;
 };
 
 /// Compares by paired bootstrap over sentences, with the counts of a sentence summed over the seeds, and by the spread
 /// over the seeds. The verdict stays open until `adjust`. Requires: one score or more on both sides.
-Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row);
+/// Without counts the p-value is of Welch's t-test over the seeds, if both sides have two or more.
+/// @param comparisons  how many are made; p can be no smaller than 1 in the number of resamples, so many need more
+/// Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Welch 1947, "The
+/// Generalization of Student's Problem".
+Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
+                   size_t comparisons = 1);
+
+/// Returns the probability that a difference of means is as many standard errors from 0 or more, by chance:
+///   P(|T| >= t) = integral over [atan(t / sqrt(v)), pi/2] of cos(a)^(v - 1) / the same over [0, pi/2]
+/// for Student's T with v degrees of freedom.  @param freedom  v, 1 or more
+double student_p(double t, double freedom);
 
 /// Gives the comparisons of one study their p-values for several comparisons at once, and their verdicts: better or
-/// worse if the adjusted p-value is at most 0.05 and the difference is above twice its standard error over the seeds.
-/// With one seed the p-value decides. Without counts the seeds decide. @param higher_is_better  false for a loss
+/// worse if the adjusted p-value is at most 0.05 and, with several seeds, the difference is above twice its standard
+/// error over the seeds. @param higher_is_better  false for a loss
 /// Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
 void adjust(std::span<Comparison> comparisons, bool higher_is_better);
 

@@ -1,6 +1,7 @@
 #include "study/forecast.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -87,8 +88,8 @@ double measure_update(const Study& study, const Row& row, const Stage& stage, co
   const Texts texts = measured_texts(study, scratch);
   const std::vector<std::string> of_texts =
       text_arguments(stage, [&](const std::string& name, const std::string& side) {
-        const auto given = texts.contains(name) ? texts.find(name) : texts.find(side);
-        return given == texts.end() ? std::filesystem::path() : given->second;
+        const auto text = texts.contains(name) ? texts.find(name) : texts.find(side);
+        return text == texts.end() ? std::filesystem::path() : text->second;
       });
   words.insert(words.end(), of_texts.begin(), of_texts.end());
   const int status = program(words, {});
@@ -99,6 +100,9 @@ double measure_update(const Study& study, const Row& row, const Stage& stage, co
     if (path != study.texts.at(name)) {
       base::remove_quietly(path);
     }
+  }
+  if (status != 0) {
+    throw CommandFailed{status, fmt::format("{}", fmt::join(words, " "))};
   }
   return result;
 }

@@ -160,7 +160,8 @@ void compare_all(const Study& study, const TestScorer& scorer, StudyResults& res
       const SeedScores before = seed_scores(*baseline, row, search, test),
                        after = seed_scores(row, *baseline, search, test);
       if (&row != baseline && !before.scores.empty()) {
-        comparisons.push_back(compare(test.empty() ? nullptr : &scorer.first_metric(test), before, after));
+        comparisons.push_back(
+            compare(test.empty() ? nullptr : &scorer.first_metric(test), before, after, results.rows.size() - 1));
         rows.push_back({row.row, test, before.scores.size(), {}});
       }
     }
@@ -179,7 +180,7 @@ double rounded(double value) {
 
 nlohmann::json json_of(const Study& study, const CellResult& cell) {
   nlohmann::json tree = {{"seed", cell.seed}, {"parameters", cell.parameters}, {"updates", cell.updates}};
-  tree["validation_loss"] = std::isfinite(cell.loss) ? nlohmann::json(rounded(cell.loss)) : nlohmann::json();
+  tree["lowest_validation_loss"] = std::isfinite(cell.loss) ? nlohmann::json(rounded(cell.loss)) : nlohmann::json();
   for (const auto& [search, tests] : cell.scores) {
     for (const auto& [test, scores] : tests) {
       for (size_t i = 0; i < scores.size(); ++i) {
@@ -209,11 +210,14 @@ StudyResults collect(const Study& study, const StudyFolder& folder) {
   std::vector<Cell> done;
   StudyResults results;
   for (const Row& row : study.rows) {
-    for (const uint64_t seed : study.seeds) {
+    for (const uint64_t seed : folder.seeds_of(row)) {
       const Cell cell{&row, seed};
-      ++results.planned_cells;
-      if (is_done(study, folder, cell)) {
+      const bool done_as_asked = is_done(study, folder, cell);
+      results.planned_cells += done_as_asked || std::ranges::count(study.seeds, seed) > 0 ? 1 : 0;
+      if (done_as_asked) {
         done.push_back(cell);
+      } else if (is_changed(study, folder, cell)) {
+        results.changed_cells.push_back(cell.name());
       }
     }
   }
@@ -250,6 +254,9 @@ std::string results_json(const Study& study, const StudyResults& results) {
                             {"seeds", each.seeds},
                             {"difference", rounded(each.comparison.difference)},
                             {"verdict", base::name_of(each.comparison.verdict)}};
+    if (std::isfinite(each.comparison.standard_error)) {
+      entry["standard_error"] = rounded(each.comparison.standard_error);
+    }
     entry["on"] = each.test.empty() ? "validation loss" : each.test;
     if (each.comparison.p_value.has_value()) {
       entry["p"] = rounded(*each.comparison.p_value);

@@ -56,6 +56,7 @@ struct StudyResults {
   std::vector<RowComparison> comparisons;                   ///< test by test, over seeds that both sides have
   std::string signature;                                    ///< of the first metric
   size_t planned_cells = 0, done_cells = 0;
+  std::vector<std::string> changed_cells;  ///< those that were done with other options or tests, which `rows` lacks
 };
 
 /// Reads what the finished cells of a folder have given, and compares. Throws: Error(kBadData) for damaged files.

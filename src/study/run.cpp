@@ -6,24 +6,42 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace dragoman::study {
+
+namespace {
+
+bool is_done(const StudyFolder& folder, const Cell& cell, const Step& step) {
+  const auto mark = folder.marked(cell, step.name);
+  return mark.has_value() && *mark == step.asked && std::ranges::all_of(step.outputs, base::path_exists);
+}
+
+// A stage that was done with other options stays as it is.
+void check_may_act(const StudyFolder& folder, const Cell& cell, const Step& step) {
+  const auto mark = folder.marked(cell, step.name);
+  if (!mark.has_value() || !step.outputs.empty()) {
+    return;
+  }
+  const std::string place = folder.cell_folder(cell).string();
+  base::fail(base::ErrorKind::kUsage,
+             "{}: {} was done with \"{}\", now it is \"{}\"; name another --folder, or remove {}", place, step.name,
+             fmt::join(*mark, " "), fmt::join(step.asked, " "), place);
+}
+
+}  // namespace
 
 int run_cell(const Study& study, const StudyFolder& folder, const Cell& cell, const Program& program,
              const std::function<void(const std::string&)>& say) try {
   folder.prepare(cell);
   for (const Step& step : steps_of(study, folder, cell)) {
-    const auto mark = folder.marked(cell, step.name);
-    if (!mark.has_value()) {
-      say(fmt::format("{}: {}", cell.name(), step.name));
-      step.act(program);
-      folder.mark(cell, step.name, step.asked);
+    if (is_done(folder, cell, step)) {
       continue;
     }
-    const std::string place = folder.cell_folder(cell).string();
-    base::check_usage(*mark == step.asked,
-                      "{}: {} was done with \"{}\", now it is \"{}\"; name another --folder, or remove {}", place,
-                      step.name, fmt::join(*mark, " "), fmt::join(step.asked, " "), place);
+    check_may_act(folder, cell, step);
+    say(fmt::format("{}: {}", cell.name(), step.name));
+    step.act(program);
+    folder.mark(cell, step.name, step.asked);
   }
   return 0;
 } catch (const CommandFailed& failed) {
@@ -32,9 +50,14 @@ int run_cell(const Study& study, const StudyFolder& folder, const Cell& cell, co
 }
 
 bool is_done(const Study& study, const StudyFolder& folder, const Cell& cell) {
-  return std::ranges::all_of(steps_of(study, folder, cell), [&](const Step& step) {
+  return std::ranges::all_of(steps_of(study, folder, cell),
+                             [&](const Step& step) { return is_done(folder, cell, step); });
+}
+
+bool is_changed(const Study& study, const StudyFolder& folder, const Cell& cell) {
+  return std::ranges::any_of(steps_of(study, folder, cell), [&](const Step& step) {
     const auto mark = folder.marked(cell, step.name);
-    return mark.has_value() && *mark == step.asked;
+    return mark.has_value() && *mark != step.asked;
   });
 }
 

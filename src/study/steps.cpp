@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kManyHypotheses = "16";
+constexpr const char* kTuningName = "tuning.md";
 
 std::string joined_names(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, "+"));
@@ -79,17 +80,29 @@ class CellSteps {
   }
 
   Step tune() const {
-    return {"tune", {"tune"}, [steps = *this](const Program& program) { steps.run_tune(program); }};
+    return {"tune", tuning_words(), {fs::path(last_model()) / kTuningName}, [steps = *this](const Program& program) {
+              steps.run_tune(program);
+            }};
   }
 
   // Translations, labels or tags of all test sets.
   Step search(const NamedOptions& search) const {
-    return {"search-" + search.first, asked_of_tests({"search", study_.tune ? "tuned" : ""}, search.second),
+    std::vector<fs::path> outputs;
+    for (const TestSet& test : folder_.tests()) {
+      outputs.push_back(folder_.translations(cell_, search.first, test.name));
+    }
+    std::vector<std::string> words = {"search"};
+    append(words, study_.tune ? tuning_words() : std::vector<std::string>{""});
+    return {"search-" + search.first, asked_of_tests(words, search.second), outputs,
             [steps = *this, &search](const Program& program) { steps.run_search(program, search); }};
   }
 
   Step perplexity(const NamedOptions& entry) const {
-    return {"perplexity-" + entry.first, asked_of_tests({"perplexity"}, entry.second),
+    std::vector<fs::path> outputs;
+    for (const TestSet& test : folder_.tests()) {
+      outputs.push_back(folder_.perplexity(cell_, entry.first, test.name));
+    }
+    return {"perplexity-" + entry.first, asked_of_tests({"perplexity"}, entry.second), outputs,
             [steps = *this, &entry](const Program& program) { steps.run_perplexity(program, entry); }};
   }
 
@@ -98,7 +111,8 @@ class CellSteps {
     std::vector<std::string> asked = train_arguments(study_, cell_, stage);
     asked.push_back(fmt::format("source {}, target {}, text {}, from {}", joined_names(stage.source),
                                 joined_names(stage.target), joined_names(stage.text), stage.start_from));
-    return {stage.name, asked, [steps = *this, &stage](const Program& program) { steps.run_train(program, stage); }};
+    return {
+        stage.name, asked, {}, [steps = *this, &stage](const Program& program) { steps.run_train(program, stage); }};
   }
 
   void run_train(const Program& program, const Stage& stage) const {
@@ -113,17 +127,25 @@ class CellSteps {
     call(program, words);
   }
 
+  OptionList text_options(const Stage& stage) const {
+    OptionList options = stage.options;
+    options.lay_over(cell_.row->changes_of(stage));
+    return options;
+  }
+
   // Translations of a distillation or back-translation; of several hypotheses the one nearest a known translation.
   Step translate(const Stage& stage) const {
-    OptionList options = stage.options;
-    if (!stage.nearest_to.empty() && options.find("nbest") == nullptr) {
-      options.set("beam-size", {kManyHypotheses});
-      options.set("nbest", {kManyHypotheses});
+    OptionList options = text_options(stage);
+    if (!stage.nearest_to.empty()) {
+      const auto* beam = options.find("beam-size");
+      const std::vector<std::string> many = beam == nullptr ? std::vector<std::string>{kManyHypotheses} : *beam;
+      options.set("beam-size", many);
+      options.set("nbest", options.find("nbest") == nullptr ? many : *options.find("nbest"));
     }
     const auto& names = stage.kind == StageKind::kBackTranslate ? stage.target : stage.source;
     std::vector<std::string> asked = {"translate", stage.model, joined_names(names), joined_names(stage.nearest_to)};
     append(asked, options.arguments());
-    return {stage.name, asked, [steps = *this, &stage, &names, options](const Program& program) {
+    return {stage.name, asked, {}, [steps = *this, &stage, &names, options](const Program& program) {
               steps.run_translate(program, stage, names, options);
             }};
   }
@@ -143,10 +165,19 @@ class CellSteps {
     append(words, options.arguments());
     call(program, words);
     if (!stage.nearest_to.empty()) {
-      write_lines(output, nearest(data::read_lines(hypotheses), joined(files_of(stage.nearest_to))));
+      const Lines known = joined(files_of(stage.nearest_to));
+      check_lines(stage, "text", joined(files), "nearest-to", known);
+      write_lines(output, nearest(data::read_lines(hypotheses), known));
     }
     base::remove_quietly(hypotheses);
     base::remove_quietly(input);
+  }
+
+  void check_lines(const Stage& stage, const char* first_name, const Lines& first, const char* second_name,
+                   const Lines& second) const {
+    base::check_data(first.size() == second.size(),
+                     "study: {}: stage {}: {} has {} lines, {} has {}; give texts of the same lines", cell_.name(),
+                     stage.name, first_name, first.size(), second_name, second.size());
   }
 
   Step filter(const Stage& stage) const {
@@ -156,12 +187,14 @@ class CellSteps {
                                       joined_names(stage.target),
                                       joined_names(stage.nearest_to),
                                       fmt::format("{}", stage.keep)};
-    append(asked, stage.options.arguments());
-    return {stage.name, asked, [steps = *this, &stage](const Program& program) { steps.run_filter(program, stage); }};
+    append(asked, text_options(stage).arguments());
+    return {
+        stage.name, asked, {}, [steps = *this, &stage](const Program& program) { steps.run_filter(program, stage); }};
   }
 
   void run_filter(const Program& program, const Stage& stage) const {
     const Lines sources = joined(files_of(stage.source)), targets = joined(files_of(stage.target));
+    check_lines(stage, "source", sources, "target", targets);
     const std::vector<size_t> kept = best_lines(pair_scores(program, stage, targets), stage.keep);
     base::check_data(!kept.empty(), "study: {}: stage {} keeps no line; keep more", cell_.name(), stage.name);
     const fs::path folder = folder_.cell_folder(cell_);
@@ -181,7 +214,7 @@ class CellSteps {
     write_lines(target, targets);
     std::vector<std::string> words = {"score", "--model=" + model_of(stage.model), "--source=" + source.string(),
                                       "--target=" + target.string(), "--output=" + scores.string()};
-    append(words, stage.options.arguments());
+    append(words, text_options(stage).arguments());
     call(program, words);
     std::vector<double> result;
     std::ranges::transform(read_scores(scores), std::back_inserter(result), &decoding::PairScore::per_token);
@@ -191,18 +224,27 @@ class CellSteps {
     return result;
   }
 
+  // Without files.
+  std::vector<std::string> tuning_words() const {
+    std::vector<std::string> words = {"tune",
+                                      fmt::format("--tokenize={}", evaluation::tokenizer_name(study_.score.tokenize))};
+    if (study_.score.lowercase) {
+      words.emplace_back("--lowercase");
+    }
+    return words;
+  }
+
   void run_tune(const Program& program) const {
-    call(program,
-         {"tune", "--model=" + last_model(), "--source=" + folder_.text("valid-source").string(),
-          "--target=" + folder_.text("valid-target").string(),
-          fmt::format("--tokenize={}", evaluation::tokenizer_name(study_.score.tokenize))},
-         fs::path(last_model()) / "tuning.md");
+    std::vector<std::string> words = tuning_words();
+    append(words, {"--model=" + last_model(), "--source=" + folder_.text("valid-source").string(),
+                   "--target=" + folder_.text("valid-target").string()});
+    call(program, words, fs::path(last_model()) / kTuningName);
   }
 
   // `asked` of a step that goes through the test sets with options.
   std::vector<std::string> asked_of_tests(std::vector<std::string> words, const OptionList& options) const {
     append(words, options.arguments());
-    std::ranges::transform(folder_.tests(), std::back_inserter(words), &TestSet::name);
+    append(words, folder_.test_facts());
     return words;
   }
 

@@ -12,11 +12,14 @@ namespace dragoman::study {
 /// anyway if that is empty. Returns: the exit status.
 using Program = std::function<int(const std::vector<std::string>& arguments, const std::filesystem::path& output)>;
 
-/// One step of a cell: a stage, the tuning, or the test sets by one search. It is done again unless its mark has the
-/// same `asked`.
+/// One step of a cell: a stage, the tuning, or the test sets by one search. It is done if its mark has the same
+/// `asked`.
 struct Step {
   std::string name;
   std::vector<std::string> asked;
+  /// Of what is done again where something else was asked for, since no training builds on it: the files that it
+  /// writes. Empty for stages, whose work would be lost.
+  std::vector<std::filesystem::path> outputs;
   /// Throws: CommandFailed.
   std::function<void(const Program&)> act;
 };

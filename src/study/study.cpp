@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/nearest_name.h"
+#include "study/study_names.h"
 
 namespace dragoman::study {
 
@@ -62,6 +63,7 @@ namespace {
 
 constexpr const char* kMinutes = "total-minutes";
 constexpr const char* kInitialModel = "initial-model";
+constexpr double kAllShares = 1.0 + 1e-9;  // sums of decimals round
 
 double number_of(const std::string& text) {
   double number = 0.0;
@@ -72,6 +74,11 @@ double number_of(const std::string& text) {
 }
 
 }  // namespace
+
+OptionList Row::changes_of(const Stage& stage) const {
+  const auto found = stage_options.find(stage.name);
+  return found == stage_options.end() ? OptionList() : found->second;
+}
 
 bool Study::names_model(const std::string& model) const {
   return models.contains(model) || std::ranges::count(stages, model, &Stage::name) > 0;
@@ -88,9 +95,7 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
   }
   all.lay_over(stage.options);
   all.lay_over(of_row);
-  if (const auto found = row.stage_options.find(stage.name); found != row.stage_options.end()) {
-    all.lay_over(found->second);
-  }
+  all.lay_over(row.changes_of(stage));
   if (stage.share != 1.0) {
     const std::vector<std::string>* minutes = all.find(kMinutes);
     check_usage(minutes != nullptr, "study {}: stage {} has a share of the time, so {} must be given", name, stage.name,
@@ -102,52 +107,26 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
 
 namespace {
 
-// Checks the stages in their order: each uses what is given or what an earlier stage made.
-class NameCheck {
- public:
-  explicit NameCheck(const Study& study) : study_(study) {
-    for (const auto& [name, path] : study.texts) {
-      texts_.push_back(name);
-    }
-    for (const auto& [name, path] : study.models) {
-      models_.push_back(name);
-    }
+// What a row changes must reach a training of it: weights to start from decide shape and vocabulary.
+void check_has_effect(const Study& study, const Row& row) {
+  for (const OptionList::Option& option : row.options.options()) {
+    const bool reaches = std::ranges::any_of(study.stages, [&](const Stage& stage) {
+      return stage.kind == StageKind::kTrain && study.options_of(row, stage).find(option.name) != nullptr;
+    });
+    check_usage(reaches,
+                "study {}: row {} changes --{}, but each training starts from weights that decide it; leave it out",
+                study.name, row.name, option.name);
   }
+}
 
-  void check(const Stage& stage) {
-    const bool is_free = std::ranges::count(texts_, stage.name) == 0 && std::ranges::count(models_, stage.name) == 0;
-    check_usage(is_free, "study {}: two things are called \"{}\"", study_.name, stage.name);
-    for (const auto* names : {&stage.source, &stage.target, &stage.text, &stage.nearest_to}) {
-      for (const std::string& text : *names) {
-        check_known(stage, "text", text, texts_);
-      }
-    }
-    for (const std::string& model : {stage.model, stage.start_from}) {
-      if (!model.empty()) {
-        check_known(stage, "model", model, models_);
-      }
-    }
-    if (stage.kind == StageKind::kTrain) {
-      models_.push_back(stage.name);
-    } else if (stage.kind == StageKind::kFilter) {
-      texts_.push_back(stage.name + ".source");
-      texts_.push_back(stage.name + ".target");
-    } else {
-      texts_.push_back(stage.name);
-    }
+// Seeds count as independent runs.
+void check_differ(const Study& study) {
+  std::set<uint64_t> seen;
+  for (const uint64_t seed : study.seeds) {
+    check_usage(seen.insert(seed).second, "study {}: the seed {} is given twice; a run is done once for each seed",
+                study.name, seed);
   }
-
- private:
-  void check_known(const Stage& stage, const char* what, const std::string& name,
-                   const std::vector<std::string>& known) const {
-    check_usage(std::ranges::count(known, name) > 0,
-                "study {}: stage {} uses the {} \"{}\", which is neither given nor made by an earlier stage{}",
-                study_.name, stage.name, what, name, base::did_you_mean(name, known));
-  }
-
-  const Study& study_;
-  std::vector<std::string> texts_, models_;
-};
+}
 
 }  // namespace
 
@@ -160,11 +139,16 @@ void Study::check() const {
   if (!reached_row.empty()) {
     [[maybe_unused]] const Row& reached = row(reached_row);
   }
-  NameCheck names(*this);
+  check_differ(*this);
+  check_names(*this);
+  double shares = 0.0;
   for (const Stage& stage : stages) {
-    names.check(stage);
+    shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
   }
+  check_usage(shares <= kAllShares, "study {}: the shares of the stages are {:g} together, must be 1 or less", name,
+              shares);
   for (const Row& each : rows) {
+    check_has_effect(*this, each);
     for (const auto& [stage, changes] : each.stage_options) {
       check_usage(std::ranges::count(stages, stage, &Stage::name) > 0,
                   "study {}: row {} changes the stage \"{}\", which the study has not", name, each.name, stage);

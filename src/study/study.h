@@ -69,7 +69,7 @@ struct Stage {
   std::string start_from;               ///< the model whose weights are the first ones
   double share = 1.0;                   ///< of the option total-minutes
   double keep = 1.0;                    ///< share of the pairs that a filter keeps
-  OptionList options;                   ///< of `train`, or of `translate`
+  OptionList options;                   ///< of `train`, `translate` or `score`
 
   bool translates() const { return kind != StageKind::kTrain && kind != StageKind::kFilter; }
 };
@@ -81,6 +81,9 @@ struct Row {
   std::optional<double> paper;  ///< the BLEU that the paper has for this row
   OptionList options;           ///< of all trainings
   std::map<std::string, OptionList> stage_options;
+
+  /// Returns: the options that the row changes in a stage.
+  OptionList changes_of(const Stage& stage) const;
 };
 
 /// What models are scored with: a pair of texts, or one text with the right labels or tags. Consecutive lines of a pair
@@ -122,8 +125,10 @@ struct Study {
 
   /// What is taken of a text.
   TextPart part_of(const std::string& text) const { return parts.contains(text) ? parts.at(text) : TextPart{}; }
-  /// Whether the trainings read one text, not a source and a target.
-  bool trains_on_text() const { return texts.contains("text"); }
+  /// Whether the last training reads one text, not a source and a target. Without stages the names of the texts say it.
+  bool trains_on_text() const {
+    return stages.empty() ? texts.contains("text") && !texts.contains("source") : !last_stage().text.empty();
+  }
   /// Whether tests are translated, for which there are searches; encoders have none.
   bool has_searches() const { return scored_lines() == evaluation::LineKind::kTranslations; }
   /// The kind of lines that the metrics compare.
@@ -136,7 +141,8 @@ struct Study {
   /// each wins over those before. Those that the weights to start from decide are left out: of a stage's start_from, or
   /// of the row's option initial-model, where those of the row stay. total-minutes is the stage's share.
   OptionList options_of(const Row& row, const Stage& stage) const;
-  /// Throws: Error(kUsage) for what does not fit: a text or model that no stage makes, a share without minutes.
+  /// Throws: Error(kUsage) for what does not fit: a text or model that no stage makes, a share without minutes, a row
+  /// whose change reaches no training, seeds given twice, and as check_names.
   void check() const;
 };
 

@@ -37,23 +37,24 @@ double best_within(const CellResult& cell, const CurveScore& score, double minut
   return best;
 }
 
-// The minutes after which trainings end; infinity if time does not end them.
-double total_minutes(const Study& study) {
-  const std::vector<std::string>* given = study.options.find("total-minutes");
-  return given == nullptr ? INFINITY : std::stod(given->front());
+// The minutes after which the last training of a row ends; infinity if time does not end it.
+double total_minutes(const Study& study, const Row& row) {
+  const OptionList options = study.options_of(row, study.last_stage());
+  const std::vector<std::string>* given = options.find("total-minutes");
+  const double minutes = given == nullptr ? 0.0 : std::stod(given->front());
+  return minutes > 0.0 ? minutes : INFINITY;
 }
 
 bool is_timed(const Study& study) {
-  return std::isfinite(total_minutes(study));
+  return std::isfinite(total_minutes(study, study.row(study.baseline)));
 }
 
 // The best value for a column of a table: NaN if time ended the training long before. A training that time ends has its
 // last validation just after that time.
-double best_after(const Study& study, const CellResult& cell, const CurveScore& score, double minutes) {
+double best_after(const CellResult& cell, const CurveScore& score, double minutes, double total) {
   constexpr double kLongBefore = 0.9;
-  const bool is_known = !is_timed(study) || cell.last_minutes >= kLongBefore * minutes;
-  const bool is_end = minutes >= total_minutes(study);
-  return is_known ? best_within(cell, score, is_end ? INFINITY : minutes) : NAN;
+  const bool is_known = !std::isfinite(total) || cell.last_minutes >= kLongBefore * minutes;
+  return is_known ? best_within(cell, score, minutes >= total ? INFINITY : minutes) : NAN;
 }
 
 // The minutes after which a curve first has this value; NaN if it never has.
@@ -119,9 +120,10 @@ report::StudyTable time_table(const Study& study, const StudyResults& results) {
   }
   for (const RowResult& row : results.rows) {
     std::vector<report::SaidText> cells = {plain(row.row->name)};
+    const double total = total_minutes(study, *row.row);
     for (const double minutes : study.shown_minutes) {
       cells.push_back(
-          plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(study, cell, score, minutes); })));
+          plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(cell, score, minutes, total); })));
     }
     if (has_target) {
       cells.push_back(plain(text_of_mean(

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -17,8 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kSeedPrefix = "seed-";
 constexpr const char* kTextsName = "texts";
-constexpr const char* kHashesName = "texts.json";
+constexpr const char* kTestsName = "tests";
 constexpr const char* kMarksName = "done";
 
 fs::path made(const fs::path& folder) {
@@ -37,31 +40,50 @@ std::string Cell::name() const {
 
 StudyFolder::StudyFolder(const Study& study, fs::path folder)
     : study_(study), folder_(made(folder)), lock_(folder_), texts_(study.texts) {
-  for (const auto& [name, model] : study.models) {
-    base::check_usage(base::path_exists(model / models::kWeightsName), "study {}: the model {} is {}, where no {} is",
-                      study.name, name, model.string(), models::kWeightsName);
-  }
+  check_facts();
   keep_texts();
   prepare_tests();
 }
 
-// A study that goes on must find its texts as they were.
-void StudyFolder::keep_texts() {
-  nlohmann::json hashes;
+// A study that goes on must find its texts and models as they were. Others may come.
+void StudyFolder::check_facts() {
+  nlohmann::json now = {{"texts", nlohmann::json::object()}, {"models", nlohmann::json::object()}};
   for (const auto& [name, path] : texts_) {
-    hashes[name] = base::sha256_file(path) + study_.part_of(name).words();
+    now["texts"][name] = base::sha256_file(path) + study_.part_of(name).words();
   }
-  const fs::path kept = folder_ / kHashesName;
+  for (const auto& [name, model] : study_.models) {
+    now["models"][name] = base::sha256_file(model / models::kWeightsName);
+  }
+  now["lowercase"] = study_.lowercase_text;
+  const fs::path kept = folder_ / kFactsName;
   if (base::path_exists(kept)) {
-    const nlohmann::json before = base::parse_json(base::read_file(kept), kept.string());
-    for (const auto& [name, path] : texts_) {
-      base::check_usage(before.value(name, "") == hashes[name],
-                        "{}: is a study of another text than {} ({}); name another --folder", folder_.string(),
-                        path.string(), name);
+    nlohmann::json before = base::parse_json(base::read_file(kept), kept.string());
+    if (!before.value("texts", nlohmann::json()).is_object()) {  // of an earlier version: texts alone
+      before = {{"texts", before}};
     }
-  } else {
-    base::write_file_atomic(kept, base::dump_json(hashes, 2) + "\n");
+    const auto same = [&](const char* kind, const std::string& name, const fs::path& path) {
+      const nlohmann::json all = before.value(kind, nlohmann::json::object());
+      base::check_usage(!all.contains(name) || all[name] == now[kind][name],
+                        "{}: is a study of another {} than {} ({}); name another --folder", folder_.string(),
+                        std::string_view(kind) == "texts" ? "text" : "model", path.string(), name);
+    };
+    for (const auto& [name, path] : texts_) {
+      same("texts", name, path);
+    }
+    for (const auto& [name, model] : study_.models) {
+      same("models", name, model);
+    }
+    base::check_usage(before.value("lowercase", study_.lowercase_text) == study_.lowercase_text,
+                      "{}: is a study {} lowercase: true; name another --folder", folder_.string(),
+                      study_.lowercase_text ? "without" : "with");
+    before.merge_patch(now);
+    now = std::move(before);
   }
+  base::write_file_atomic(kept, base::dump_json(now, 2) + "\n");
+}
+
+// Copies of parts of texts and of texts in lower case.
+void StudyFolder::keep_texts() {
   for (auto& [name, path] : texts_) {
     const TextPart part = study_.part_of(name);
     if (!study_.lowercase_text && part.is_whole()) {
@@ -77,33 +99,59 @@ void StudyFolder::keep_texts() {
 }
 
 void StudyFolder::prepare_tests() {
-  if (texts_.contains("valid-source")) {
+  if (texts_.contains("valid-source") && study_.scored_lines() == evaluation::LineKind::kTranslations) {
     tests_.push_back({"validation", texts_.at("valid-source"), texts_.at("valid-target"), 1});
   }
   if (texts_.contains("valid-text") && study_.scored_lines() != evaluation::LineKind::kTranslations) {
     tests_.push_back({.name = "validation", .source = {}, .target = {}, .text = texts_.at("valid-text")});
   }
   for (TestSet test : study_.tests) {
-    const auto prepare = [&](fs::path& path) {
+    const auto prepare = [&](fs::path& path, const char* side) {
       if (test.join == 1 && !study_.lowercase_text) {
         return;
       }
-      const fs::path copy = made(folder_ / kTextsName) / fmt::format("{}.{}", test.name, path.filename().string());
+      const fs::path copy =
+          made(folder_ / kTestsName) / fmt::format("{}.{}.{}", test.name, side, path.filename().string());
       Lines lines = consecutive(data::read_lines(path), test.join);
       write_lines(copy, study_.lowercase_text ? lower_cased(std::move(lines)) : lines);
       path = copy;
     };
     if (test.text.empty()) {
-      prepare(test.source);
-      prepare(test.target);
+      prepare(test.source, "source");
+      prepare(test.target, "target");
       test.join = 1;
     }
     tests_.push_back(test);
   }
+  for (const TestSet& test : tests_) {
+    for (const fs::path& file : {test.source, test.target, test.text}) {
+      test_facts_.push_back(file.empty() ? "" : base::sha256_file(file));
+    }
+    test_facts_.push_back(test.name);
+  }
 }
 
 fs::path StudyFolder::cell_folder(const Cell& cell) const {
-  return folder_ / cell.row->name / fmt::format("seed-{}", cell.seed);
+  return folder_ / cell.row->name / fmt::format("{}{}", kSeedPrefix, cell.seed);
+}
+
+std::vector<uint64_t> StudyFolder::seeds_of(const Row& row) const {
+  std::set<uint64_t> others;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder_ / row.name, missing)) {
+    const std::string name = entry.path().filename().string();
+    uint64_t seed = 0;
+    if (name.starts_with(kSeedPrefix)) {
+      const char *first = name.data() + kSeedPrefix.size(), *last = name.data() + name.size();
+      const auto read = std::from_chars(first, last, seed);
+      if (read.ec == std::errc() && read.ptr == last && std::ranges::count(study_.seeds, seed) == 0) {
+        others.insert(seed);
+      }
+    }
+  }
+  std::vector<uint64_t> seeds = study_.seeds;
+  seeds.insert(seeds.end(), others.begin(), others.end());
+  return seeds;
 }
 
 fs::path StudyFolder::model_of(const Cell& cell, const std::string& name) const {

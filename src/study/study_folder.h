@@ -12,6 +12,9 @@
 
 namespace dragoman::study {
 
+/// The file of a study's folder that tells its texts and models.
+inline constexpr const char* kFactsName = "texts.json";
+
 /// One cell of the study: a row with a seed.
 struct Cell {
   const Row* row = nullptr;
@@ -25,8 +28,8 @@ struct Cell {
 class StudyFolder {
  public:
   /// Makes the folder and takes its lock. Copies of the texts, in lower case or of their first lines, are made if the
-  /// study wants them.
-  /// Throws: Error(kUsage) if the folder holds a study of other texts.
+  /// study wants them. Requires: what check_given checks.
+  /// Throws: Error(kUsage) if the folder holds a study of other texts or given models.
   StudyFolder(const Study& study, std::filesystem::path folder);
 
   std::filesystem::path cell_folder(const Cell& cell) const;
@@ -40,11 +43,16 @@ class StudyFolder {
   std::filesystem::path perplexity(const Cell& cell, const std::string& name, const std::string& test) const;
   /// Returns: the validation text, then the test sets, in the form in which they are scored.
   const std::vector<TestSet>& tests() const { return tests_; }
+  /// Returns: names and hashes of the tests, which tell when what was done with them is to be done again.
+  const std::vector<std::string>& test_facts() const { return test_facts_; }
   const std::filesystem::path& path() const { return folder_; }
   bool has_text(const std::string& name) const { return texts_.contains(name); }
   const std::filesystem::path& text(const std::string& name) const { return texts_.at(name); }
   /// Returns: the file of a text of the study, or of one that a stage of this cell makes.
   std::filesystem::path file_of(const Cell& cell, const std::string& name) const;
+
+  /// Returns: the seeds of the study, then others that the folder of a row has, in their order.
+  std::vector<uint64_t> seeds_of(const Row& row) const;
 
   /// Makes the folders of a cell, which its steps write to.
   void prepare(const Cell& cell) const;
@@ -55,6 +63,7 @@ class StudyFolder {
 
  private:
   std::filesystem::path mark_of(const Cell& cell, const std::string& step) const;
+  void check_facts();
   void keep_texts();
   void prepare_tests();
 
@@ -63,6 +72,7 @@ class StudyFolder {
   base::FolderLock lock_;
   std::map<std::string, std::filesystem::path> texts_;
   std::vector<TestSet> tests_;
+  std::vector<std::string> test_facts_;
 };
 
 }  // namespace dragoman::study

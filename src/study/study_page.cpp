@@ -68,17 +68,17 @@ SaidText conclusion(const Study& study, const RowComparison& each, const std::st
   const bool is_loss = each.test.empty();
   switch (comparison.verdict) {
     case Verdict::kBetter:
-      return {is_loss ? "{0} is better than {1}: {2} nats of validation loss, seeds: {4}."
+      return {is_loss ? "{0} is better than {1}: {2} nats of validation loss, seeds: {4}, p = {5}."
                       : "{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
               values};
     case Verdict::kWorse:
-      return {is_loss ? "{0} is worse than {1}: {2} nats of validation loss, seeds: {4}."
+      return {is_loss ? "{0} is worse than {1}: {2} nats of validation loss, seeds: {4}, p = {5}."
                       : "{0} is worse than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
               values};
     case Verdict::kUndecided:
       break;
   }
-  return {is_loss ? "{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}."
+  return {is_loss ? "{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}, p = {5}."
                   : "{0} against {1} is undecided: {2} {6} on {3}, seeds: {4}, p = {5}.",
           values};
 }
@@ -100,18 +100,26 @@ std::vector<SaidText> notes(const StudyResults& results) {
   const bool one_seed =
       std::ranges::any_of(results.comparisons, [](const RowComparison& each) { return each.seeds == 1; });
   std::vector<SaidText> all;
+  if (!results.changed_cells.empty()) {
+    all.push_back(
+        {"Not shown, for they were done with other options or tests: {0}. Run these rows again, or give the options "
+         "back.",
+         {fmt::format("{}", fmt::join(results.changed_cells, "; "))}});
+  }
   if (results.comparisons.empty()) {
     return all;
   }
   if (!results.tests.empty()) {
-    all.push_back(
-        plain("p is that of a paired bootstrap over sentences (1,000 resamples, the seeds pooled), adjusted for "
-              "the number of rows (Holm 1979). A row is better or worse if p is at most 0.05 and the "
-              "difference is above twice its standard error over the seeds."));
+    all.push_back(plain(
+        "p is that of a paired bootstrap over sentences (the seeds pooled), adjusted for the number of rows (Holm "
+        "1979). A row is better or worse if p is at most 0.05 and the difference is above twice its standard "
+        "error over the seeds."));
   } else {
     all.push_back(
-        plain("A row is better or worse if the difference is above twice its standard error over the seeds."));
+        plain("p is that of Welch's t-test over the seeds, adjusted for the number of rows (Holm 1979). A row "
+              "is better or worse if p is at most 0.05."));
   }
+  all.push_back(plain("Differences are over the seeds that both rows have."));
   if (one_seed) {
     all.push_back(plain("Some comparisons rest on one seed: another seed may say something else."));
   }
@@ -150,7 +158,7 @@ StudyTable comparison_table(const Study& study, const StudyResults& results) {
   const std::optional<double> paper = baseline_of(study).paper;
   StudyTable table;
   table.caption = {"Against {0}", {study.baseline}};
-  table.columns = {plain("row"), plain("measured on"), plain("seeds"),  plain("difference"),
+  table.columns = {plain("row"), plain("measured on"), plain("seeds"),  plain("difference"), plain("standard error"),
                    plain("p"),   plain("p, adjusted"), plain("verdict")};
   if (paper.has_value()) {
     table.columns.push_back(plain("the paper's difference"));
@@ -158,13 +166,17 @@ StudyTable comparison_table(const Study& study, const StudyResults& results) {
   }
   for (const RowComparison& each : results.comparisons) {
     const Comparison& comparison = each.comparison;
-    std::vector<SaidText> cells = {plain(each.row->name),
-                                   plain(each.test.empty() ? "validation loss" : each.test),
-                                   plain(fmt::format("{}", each.seeds)),
-                                   plain(signed_text(comparison.difference, each.test.empty() ? 4 : 2)),
-                                   plain(p_text(comparison.p_value)),
-                                   plain(p_text(comparison.p_adjusted)),
-                                   plain(std::string(base::name_of(comparison.verdict)))};
+    const int digits = each.test.empty() ? 4 : 2;
+    std::vector<SaidText> cells = {
+        plain(each.row->name),
+        plain(each.test.empty() ? "validation loss" : each.test),
+        plain(fmt::format("{}", each.seeds)),
+        plain(signed_text(comparison.difference, digits)),
+        plain(std::isfinite(comparison.standard_error) ? fmt::format("{:.{}f}", comparison.standard_error, digits)
+                                                       : "n/a"),
+        plain(p_text(comparison.p_value)),
+        plain(p_text(comparison.p_adjusted)),
+        plain(std::string(base::name_of(comparison.verdict)))};
     if (paper.has_value()) {
       const std::optional<double>& of_row = each.row->paper;
       cells.push_back(plain(of_row ? fmt::format("{:+.1f}", *of_row - *paper) : "n/a"));
@@ -178,10 +190,15 @@ StudyTable comparison_table(const Study& study, const StudyResults& results) {
 StudyTable training_table(const Study& study, const StudyResults& results) {
   const bool has_words = std::ranges::any_of(study.rows, [](const Row& row) { return !row.about.empty(); });
   StudyTable table;
-  table.caption = plain("Trainings: means over the seeds");
-  table.columns = {
-      plain("row"),     plain("parameters"),       plain("updates"),         plain("epochs"), plain("validation loss"),
-      plain("minutes"), plain("updates a second"), plain("minutes an epoch")};
+  table.caption = plain("Trainings: means over the seeds, of the last stage where nothing else is said");
+  table.columns = {plain("row"),
+                   plain("parameters"),
+                   plain("updates"),
+                   plain("epochs"),
+                   plain("lowest validation loss"),
+                   plain("minutes, all stages"),
+                   plain("updates a second"),
+                   plain("minutes an epoch")};
   if (has_words) {
     table.columns.push_back(plain("about the row"));
   }
@@ -271,6 +288,30 @@ StudyTable speed_table(const Study& study, const StudyResults& results) {
   return table;
 }
 
+// "train, source: source, target: target taught, share: 0.5, --dropout=0.1"
+std::string words_of(const Stage& stage) {
+  std::string words(base::name_of(stage.kind));
+  const auto add = [&](const char* key, const std::vector<std::string>& values) {
+    words += values.empty() ? "" : fmt::format(", {}: {}", key, fmt::join(values, " "));
+  };
+  const auto one = [](const std::string& value) {
+    return value.empty() ? std::vector<std::string>() : std::vector<std::string>{value};
+  };
+  const auto number = [](double value) {
+    return value == 1.0 ? std::vector<std::string>() : std::vector<std::string>{fmt::format("{:g}", value)};
+  };
+  add("source", stage.source);
+  add("target", stage.target);
+  add("text", stage.text);
+  add("nearest-to", stage.nearest_to);
+  add(stage.kind == StageKind::kDistill ? "teacher" : "model", one(stage.model));
+  add("start-from", one(stage.start_from));
+  add("share", number(stage.share));
+  add("keep", number(stage.keep));
+  const std::vector<std::string> options = stage.options.arguments();
+  return options.empty() ? words : fmt::format("{}, {}", words, fmt::join(options, " "));
+}
+
 StudyTable fact_table(const Study& study) {
   StudyTable table;
   table.caption = plain("What was run");
@@ -279,12 +320,26 @@ StudyTable fact_table(const Study& study) {
     table.rows.push_back({plain(name), plain(std::move(value))});
   };
   add("options of all trainings", fmt::format("{}", fmt::join(study.options.arguments(), " ")));
+  for (const auto& [name, path] : study.texts) {
+    table.rows.push_back({{"text {0}", {name}}, plain(path.string() + study.part_of(name).words())});
+  }
+  for (const auto& [name, path] : study.models) {
+    table.rows.push_back({{"model {0}", {name}}, plain(path.string())});
+  }
+  for (const TestSet& test : study.tests) {
+    table.rows.push_back(
+        {{"test {0}", {test.name}},
+         plain(test.text.empty() ? fmt::format("{} {}{}", test.source.string(), test.target.string(),
+                                               test.join == 1 ? "" : fmt::format(", join: {}", test.join))
+                                 : test.text.string())});
+  }
+  if (study.lowercase_text) {
+    add("lowercase", "true");
+  }
   add("seeds of the study", fmt::format("{}", fmt::join(study.seeds, ", ")));
   for (const Stage& stage : study.stages) {
     if (study.stages.size() > 1) {
-      table.rows.push_back(
-          {{"stage {0}", {stage.name}},
-           plain(fmt::format("{} {}", base::name_of(stage.kind), fmt::join(stage.options.arguments(), " ")))});
+      table.rows.push_back({{"stage {0}", {stage.name}}, plain(words_of(stage))});
     }
   }
   for (const auto& [search, options] : study.searches) {

@@ -46,6 +46,9 @@ std::string TextPart::words() const {
 Lines read_part(const std::filesystem::path& file, const TextPart& part) {
   Lines lines = data::read_lines(file);
   if (part.column > 0) {
+    while (!lines.empty() && lines.back().empty()) {  // an end says nothing of what stands before
+      lines.pop_back();
+    }
     const bool has_words = std::ranges::find(lines, "") != lines.end();
     lines = column_of(lines, part.column, file.string());
     lines = has_words ? sentences_of(lines) : lines;

@@ -18,8 +18,9 @@ struct TextPart {
   std::string words() const;
 };
 
-/// Returns the lines of a part of a file. Tabs separate the columns of a table. If a table has empty lines, each line
-/// holds a word: the words up to the next empty line make one line, with blanks between them.
+/// Returns the lines of a part of a file. Tabs separate the columns of a table. If empty lines stand between
+/// the lines of a table, each line holds a word: the words up to the next empty line make one line, with blanks between
+/// them.
 /// Throws: Error(kBadData), "train.tsv:3: has 1 columns, the study wants column 2"; Error(kUsage), "train.en: has 200
 /// lines, the study wants its first 201"; as data::read_lines.
 Lines read_part(const std::filesystem::path& file, const TextPart& part);

@@ -34,6 +34,19 @@ TEST(LabelScores, OfTwoLabelsAreThoseOfTheConfusionMatrix) {
   EXPECT_DOUBLE_EQ(score_of(MetricKind::kMcc, kSaid, kRight), 100.0 * (3 * 3 - 1 * 1) / std::sqrt(4.0 * 4 * 4 * 4));
 }
 
+// Two systems are counted with one list of labels; what one of them made up is no label of the other.
+TEST(LabelScores, DoNotDependOnOtherSystems) {
+  Strings odd = kSaid;
+  odd[0] = "unheard-of";
+  const Lines all[] = {kSaid, odd, kRight};
+  const Lines references[] = {kRight};
+  for (const MetricKind kind : {MetricKind::kMacroF1, MetricKind::kMcc}) {
+    const auto metric = make_metric(kind, {}, all);
+    EXPECT_DOUBLE_EQ(metric->score(metric->count(kSaid, references).sums()), score_of(kind, kSaid, kRight));
+    EXPECT_DOUBLE_EQ(metric->score(metric->count(odd, references).sums()), score_of(kind, odd, kRight));
+  }
+}
+
 TEST(LabelScores, OfThreeLabels) {
   const Strings right = {"a", "a", "b", "b", "c", "c"}, said = {"a", "b", "b", "b", "c", "a"};
   EXPECT_DOUBLE_EQ(score_of(MetricKind::kAccuracy, said, right), 100.0 * 4 / 6);

@@ -19,8 +19,8 @@ expect() {  # WHAT EXPECTED SEEN
 }
 
 # A corpus laid out as Multi30k and as WMT14: digits, and the same backwards.
-mkdir corpus
-for part in train:200 val:8 dev:8 test:8 test_2016_flickr:12 test_2017_flickr:12 newstest2013:8 newstest2014:8; do
+mkdir -p corpus/few
+for part in train:200 few/train:2900 val:8 dev:8 test:8 test_2016_flickr:12 test_2017_flickr:12 newstest2013:8 newstest2014:8; do
   awk -v n="${part#*:}" 'BEGIN { for (i = 1; i <= n; i++) print i % 7, "A" i % 5, i % 3, i % 9 }' >"corpus/${part%:*}.en"
   awk '{ print $4, $3, $2, $1 }' "corpus/${part%:*}.en" >"corpus/${part%:*}.de"
 done
@@ -56,8 +56,12 @@ for task in translate sst2 cola trec; do
   cp corpus/test.de "corpus/$task.target"
 done
 
+cp corpus/val.?? corpus/test_2016_flickr.?? corpus/few/
+
 for file in "$root"/configs/studies/*.yaml; do
-  "$program" study "$file" --corpus corpus --dry-run >out 2>err
+  corpus=corpus
+  [ "${file##*/}" != few-pairs.yaml ] || corpus=corpus/few
+  "$program" study "$file" --corpus $corpus --dry-run >out 2>err
   expect "status of a dry run of ${file##*/}" 0 $? || cat err
   expect "a row of all runs of ${file##*/}" 1 "$(grep -c '^| all |' out)"
 done
@@ -117,7 +121,7 @@ expect "runs" 1 "$(grep -c '^4 of 4 runs are done' out)"
 expect "a conclusion" 1 "$(grep -cE '^- dropout-0 (is (better|worse) than|against) base' out)"
 expect "rows of comparisons" 3 "$(grep -cE '^\| dropout-0 \| (validation|test|long) \| 2 \|.* \| -1\.2 \|' out)"
 expect "pairs of the filter" 100 "$(wc -l <whole/base/seed-1/near.source.txt)"
-expect "capitals" 0 "$(cat whole/texts/* whole/base/seed-1/*.txt | grep -c A)"
+expect "capitals" 0 "$(cat whole/texts/* whole/tests/* whole/base/seed-1/*.txt | grep -c A)"
 expect "tables by length" 1 "$(grep -c '^BLEU by the words of a source sentence, test$' out)"
 expect "sentences of the lengths" 2 "$(grep -c '^| row | 0-10 words, sentences: 8 |' out)"
 expect "tables of perplexity" 3 "$(grep -c '^Perplexity of \(validation\|test\|long\): ' out)"
@@ -150,7 +154,17 @@ sed 's,whole/base,nowhere,' taught.yaml >astray.yaml
 "$program" study astray.yaml --corpus corpus --quiet --folder astray >out 2>err
 expect "status without the teacher" 2 $?
 expect "message without the teacher" 1 "$(grep -c 'the model teacher is nowhere/seed-1/model, where no model.safetensors is' err)"
-expect "trainings without the teacher" 0 "$(find astray -name 'seed-*' | wc -l)"
+expect "folders without the teacher" "" "$(find . -name astray -type d)"
+"$program" study astray.yaml --corpus corpus --dry-run >out 2>err
+expect "status of a dry run without the teacher" 0 $?
+expect "message of a dry run without the teacher" 1 "$(grep -c 'the model teacher is nowhere/seed-1/model' err)"
+cp -r whole/dropout-0/seed-1/model other
+"$program" study taught.yaml --corpus corpus --quiet --folder taught --set t=1 >out 2>err  # t is no option
+expect "status of an unknown change" 2 $?
+sed 's,whole/base/seed-1/model,other,' taught.yaml >other.yaml
+"$program" study other.yaml --corpus corpus --quiet --folder taught >out 2>err
+expect "status with another teacher in the same folder" 2 $?
+expect "what it says of another teacher" 1 "$(grep -c 'is a study of another model than other (teacher); name another --folder' err)"
 
 # Killed again and again, each time a little later than the time before.
 ended=no
@@ -183,18 +197,21 @@ for model in base/seed-1/both base/seed-1/model dropout-0/seed-2/model; do
 done
 expect "texts after kills" "" "$(diff <(cd whole && cat ./*/*/*.txt) <(cd killed && cat ./*/*/*.txt) | head -5)"
 
-# SIGTERM lets the training save.
-setsid "${study[@]}" --folder ended --rows base --seeds 1 --set updates=100000 --set log-every=1 >out 2>err &
-pid=$!
-for ((tries = 0; tries < 300; tries++)); do
-  ! grep -q '"kind":"train"' ended/base/seed-1/both/metrics.jsonl 2>/dev/null || break
-  sleep 0.1
+# A signal to the study alone lets the training save.
+for signal in TERM:143 INT:130; do
+  folder=ended-${signal%:*}
+  setsid "${study[@]}" --folder "$folder" --rows base --seeds 1 --set updates=100000 --set log-every=1 >out 2>err &
+  pid=$!
+  for ((tries = 0; tries < 300; tries++)); do
+    ! grep -q '"kind":"train"' "$folder/base/seed-1/both/metrics.jsonl" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill "-${signal%:*}" $pid
+  wait $pid
+  expect "status after $signal" "${signal#*:}" $?
+  expect "what it says after $signal" 1 "$(grep -c 'stopped in base, seed 1; run the same command to go on' err)"
+  [ -n "$(find "$folder" -path '*/both/checkpoints/step-*' -name model.safetensors)" ] || expect "a checkpoint after $signal" some none
 done
-kill -TERM $pid
-wait $pid
-expect "status after SIGTERM" 143 $?
-expect "what it says" 1 "$(grep -c 'stopped in base, seed 1; run the same command to go on' err)"
-[ -n "$(find ended -path '*/both/checkpoints/step-*' -name model.safetensors)" ] || expect "a checkpoint after SIGTERM" some none
 
 # Encoders: labels and tags, from scratch and from another encoder, with a share of the text for validation.
 encoder() {  # TASK METRICS TEXT TEST
@@ -222,7 +239,7 @@ rows:
   smooth: {label-smoothing: 0.1, about: "n"}
   $5
 END
-  "$program" study "$1.yaml" --corpus corpus --quiet >"$1.out" 2>err
+  "$program" study "$1.yaml" --corpus corpus --folder "$1" --quiet >"$1.out" 2>err
   expect "status of a study of $1" 0 $? || cat err
 }
 encoder classify "accuracy, macro-f1" train.tsv test.tsv ""
@@ -249,6 +266,7 @@ for lines in 200 201; do  # of the 200 that there are
 done
 expect "what it says of lines that are not there" 1 "$(grep -c 'has 200 lines, the study wants its first 201' err)"
 expect "the model of all lines" "" "$(diff few-200/results.json classify/results.json | grep '^< .*"accuracy"')"
+sed -i 's/lines: 201/lines: 150/' few.yaml
 "$program" study few.yaml --corpus corpus --rows plain --folder few-200 >out 2>err
 expect "status with other lines in the same folder" 2 $?
 expect "what it says of other lines" 1 "$(grep -c 'is a study of another text' err)"
@@ -294,10 +312,41 @@ refuse 'no row is called "bases"; did you mean "base"?' '' --rows bases
 refuse 'no option of that name; did you mean "dropout"?' '' --set dropuot=0.1
 refuse 'must be NAME=VALUE' '' --set dropout
 refuse '--measure goes with --dry-run' '' --measure 5
+refuse 'unknown key "share"' 's/do: distill,/do: distill, share: 0.5,/'
+refuse 'the stage forward needs do: train, translate' 's/forward: {do: distill,/forward: {/'
+refuse '--beam-size is 0' 's/paper: {beam-size: 4}/paper: {beam-size: 0}/'
+refuse 'the seed 2 is given twice' 's/seeds: .1, 2./seeds: [2, 2]/'
+refuse '--seeds names 3 twice' '' --seeds 3,3
+refuse 'a file of each study and the row texts would both be texts; rename one' 's/dropout-0: /texts: /'
+refuse 'would both be search-paper.json; rename one' 's/near\b/search-paper/g'
+refuse 'has 12 lines' 's/test: {source: test.en,/test: {source: test_2016_flickr.en,/'
+refuse 'the search paper gives nbest' 's/paper: {beam-size: 4}/paper: {beam-size: 4, nbest: 2}/'
+refuse 'row dropout-0 changes --d-model, but each training starts from weights that decide it' 's/  both: .*//; s/start-from: both/start-from: given/; s/teacher: both/teacher: given/; s/model: both/model: given/; s/dropout: 0, paper/d-model: 32, paper/; s/^seeds/models: {given: other}\nseeds/'
+refuse 'has 2 documents' '$a ---\na: 1'
+refuse 'the trainings translate; name metrics of translations' 's/^seeds/score: {metrics: [accuracy]}\nseeds/; /^searches/,$d'
 refuse 'unknown key "seed"' 's/dropout: 0,/seed: 4,/'
 "${study[@]}" --folder whole --set dropout=0.2 >out 2>err
 expect "status with other options in the same folder" 2 $?
 expect "what it says of other options" 1 "$(grep -c 'was done with' err)"
+# Tests that change are translated and scored again; rows that are not run again are named.
+sed 's/test.en, target: test.de, join: 2/val.en, target: val.de/' trial.yaml >tests.yaml
+"$program" study tests.yaml --corpus corpus --quiet --folder whole --rows base >out 2>err
+expect "status with another test" 0 $? || cat err
+expect "lines of another test" 8 "$(wc -l <whole/base/seed-1/long.paper.txt)"
+expect "rows that are not shown" 1 "$(grep -c 'done with other options or tests: dropout-0, seed 1; dropout-0, seed 2' out)"
+expect "trainings with another test" "$before" "$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)"
+rm whole/base/seed-1/long.paper.txt
+"$program" study tests.yaml --corpus corpus --quiet --folder whole --rows base >again 2>err
+expect "the report after a lost translation" "" "$(diff <(without_times out) <(without_times again))"
+# A source and a target of one name.
+mkdir -p corpus/s corpus/t
+cp corpus/test.en corpus/s/test.txt
+cp corpus/test.de corpus/t/test.txt
+sed 's,test: {source: test.en\, target: test.de},test: {source: s/test.txt\, target: t/test.txt},' trial.yaml >names.yaml
+"$program" study names.yaml --corpus corpus --quiet --folder whole --seeds 1 --rows base >out 2>err
+expect "status with one name for both sides" 0 $? || cat err
+expect "the side of the source" "" "$(diff <(tr A a <corpus/test.en) whole/tests/test.source.test.txt)"
+expect "the side of the target" "" "$(diff <(tr A a <corpus/test.de) whole/tests/test.target.test.txt)"
 "$program" study trial.yaml --corpus corpus --dry-run --measure 1 --rows base >out 2>err
 expect "status of a measured dry run" 0 $? || cat err
 expect "a predicted time" 1 "$(grep -cE '^\| base \| 2 \| [0-9]+ s \|' out)"

@@ -101,6 +101,24 @@ TEST(StudyCompare, ALossIsDecidedByTheSeedsAlone) {
   EXPECT_EQ(rows[2].verdict, Verdict::kUndecided);
 }
 
+// Quantiles of a table of Student's t.
+TEST(StudyCompare, StudentsTIsThatOfTables) {
+  EXPECT_NEAR(student_p(12.706, 1.0), 0.05, 1e-5);
+  EXPECT_NEAR(student_p(-2.776, 4.0), 0.05, 1e-4);
+  EXPECT_NEAR(student_p(2.042, 30.0), 0.05, 1e-4);
+  EXPECT_NEAR(student_p(1.960, 1e6), 0.05, 1e-4);
+  EXPECT_NEAR(student_p(31.599, 2.0), 0.001, 1e-6);
+  EXPECT_EQ(student_p(0.0, 3.0), 1.0);
+}
+
+// Two standard errors with two seeds are chance once in five times.
+TEST(StudyCompare, FewSeedsDecideLess) {
+  Comparison rows[] = {compare(nullptr, {{2.00, 2.10}, {}}, {{1.83, 1.93}, {}})};
+  adjust(rows, false);
+  EXPECT_GT(std::abs(rows[0].difference), 2.0 * rows[0].standard_error);
+  EXPECT_EQ(rows[0].verdict, Verdict::kUndecided);
+}
+
 TEST(StudyCompare, PValuesAreAdjustedAsHolmDoes) {
   Comparison rows[3];
   rows[0].p_value = 0.03;

@@ -199,6 +199,30 @@ TEST_F(StudyRun, AFilterKeepsTheBestPairs) {
   EXPECT_EQ(data::read_lines(in_cell("near.target.txt")), (Lines{"Aä", "Cü"}));
 }
 
+TEST_F(StudyRun, AFilterOfTextsThatDoNotFitIsRefused) {
+  Stage near = stage("near", StageKind::kFilter);
+  near.source = {"source", "source"};
+  near.target = {"forward"};
+  near.nearest_to = {"target"};
+  study_.stages.insert(study_.stages.begin() + 2, near);
+  StandIn program;
+  EXPECT_THROW(run(program), base::Error);
+}
+
+TEST_F(StudyRun, KnownLinesMustBeThoseOfTheText) {
+  study_.stages[1].nearest_to = {"target", "target"};
+  StandIn program;
+  EXPECT_THROW(run(program), base::Error);
+}
+
+TEST_F(StudyRun, ARowMayChangeATextStage) {
+  study_.rows[0].stage_options["forward"].set("beam-size", {"3"});
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  EXPECT_EQ(value_of(program.calls[1], "--beam-size"), "3");
+  EXPECT_EQ(value_of(program.calls[1], "--nbest"), "3");
+}
+
 TEST_F(StudyRun, ASearchMayUseTheModelOfAStage) {
   OptionList reverse;
   reverse.set("reverse-model", {"both"});

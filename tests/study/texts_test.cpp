@@ -77,6 +77,8 @@ TEST(StudyTexts, APartIsAColumnAndFirstLines) {
   write_lines(words, {"", "the\tDET", "cat\tNOUN", "", "", "it\tPRON"});
   EXPECT_EQ(read_part(words, {.column = 1}), (Lines{"the cat", "it"}));
   EXPECT_EQ(read_part(words, {.column = 2, .lines = 1}), Lines{"DET NOUN"});
+  write_lines(table, {"1\tgood film", "0\tbad", ""});  // empty lines at the end make no words of a table's lines
+  EXPECT_EQ(read_part(table, {.column = 2}), (Lines{"good film", "bad"}));
 }
 
 TEST(StudyTexts, LowerCaseIsThatOfUnicode) {

@@ -1,0 +1,123 @@
+#include "study/given.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "data/text/text_file.h"
+#include "models/model_folder.h"
+
+namespace dragoman::study {
+namespace {
+
+namespace fs = std::filesystem;
+using base::check_usage;
+
+class Given {
+ public:
+  explicit Given(const Study& study) : study_(study) {}
+
+  void check() {
+    for (const auto& [name, path] : study_.texts) {
+      lines_[name] = lines_of_part(name, path);
+    }
+    check_pair("the validation text", {"valid-source"}, {"valid-target"});
+    for (const Stage& stage : study_.stages) {
+      if (stage.kind == StageKind::kTrain || stage.kind == StageKind::kFilter) {
+        check_pair("stage " + stage.name, stage.source, stage.target);
+      }
+    }
+    for (const TestSet& test : study_.tests) {
+      check_test(test);
+    }
+  }
+
+ private:
+  void check_is_file(const fs::path& path, const std::string& owner) const {
+    std::error_code unknown;
+    check_usage(!fs::is_directory(path, unknown), "study {}: {} is {}, which is a folder; name a file", study_.name,
+                owner, path.string());
+  }
+
+  size_t lines_of_part(const std::string& name, const fs::path& path) const {
+    check_is_file(path, "the text " + name);
+    const TextPart part = study_.part_of(name);
+    return part.is_whole() ? data::count_lines(path) : read_part(path, part).size();
+  }
+
+  // Of texts that stages make nothing is known yet.
+  std::optional<size_t> lines_of(const std::vector<std::string>& names) const {
+    size_t sum = 0;
+    for (const std::string& name : names) {
+      const auto found = lines_.find(name);
+      if (found == lines_.end()) {
+        return std::nullopt;
+      }
+      sum += found->second;
+    }
+    return sum;
+  }
+
+  void check_pair(const std::string& owner, const std::vector<std::string>& source,
+                  const std::vector<std::string>& target) const {
+    const std::optional<size_t> first = lines_of(source), second = lines_of(target);
+    if (first.has_value() && second.has_value() && !source.empty() && !target.empty()) {
+      check_usage(*first == *second,
+                  "study {}: {}: {} has {} lines, {} {}; they must translate each other line by line", study_.name,
+                  owner, fmt::join(source, " + "), *first, fmt::join(target, " + "), *second);
+    }
+  }
+
+  void check_test(const TestSet& test) const {
+    const std::string owner = "test " + test.name;
+    if (!test.text.empty()) {
+      check_is_file(test.text, owner);
+      check_usage(data::count_lines(test.text) > 0, "study {}: {}: {} is empty", study_.name, owner,
+                  test.text.string());
+      return;
+    }
+    check_is_file(test.source, owner);
+    check_is_file(test.target, owner);
+    const size_t source = data::count_lines(test.source), target = data::count_lines(test.target);
+    check_usage(source == target, "study {}: {}: {} has {} lines, {} {}; they must translate each other line by line",
+                study_.name, owner, test.source.string(), source, test.target.string(), target);
+    check_usage(source >= static_cast<size_t>(test.join), "study {}: {}: {} has {} lines, which is less than join: {}",
+                study_.name, owner, test.source.string(), source, test.join);
+  }
+
+  const Study& study_;
+  std::map<std::string, size_t> lines_;  // of the given texts
+};
+
+}  // namespace
+
+std::vector<std::string> absent_models(const Study& study) {
+  std::vector<std::string> said;
+  const auto check = [&](const std::string& owner, const fs::path& model) {
+    if (!base::path_exists(model / models::kWeightsName)) {
+      said.push_back(
+          fmt::format("study {}: {} is {}, where no {} is", study.name, owner, model.string(), models::kWeightsName));
+    }
+  };
+  for (const auto& [name, model] : study.models) {
+    check("the model " + name, model);
+  }
+  for (const auto& [name, options] : study.searches) {
+    const auto* reverse = options.find("reverse-model");
+    if (reverse != nullptr && !study.names_model(reverse->front())) {
+      check("the reverse model of the search " + name, reverse->front());
+    }
+  }
+  return said;
+}
+
+void check_given(const Study& study) {
+  Given(study).check();
+}
+
+}  // namespace dragoman::study

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "study/study.h"
+
+namespace dragoman::study {
+
+/// Returns what is to be said of the models that a study is given and that are not there: "study student: the model
+/// teacher is multi30k/model, where no model.safetensors is".
+std::vector<std::string> absent_models(const Study& study);
+
+/// Checks, before any training, that the texts and tests which a study is given fit: parts have their lines and
+/// columns, and a source has the lines of its target. Throws: Error(kUsage), "study trial: test news: en.txt has 80
+/// lines, de.txt 50; they must translate each other line by line"; as read_part.
+void check_given(const Study& study);
+
+}  // namespace dragoman::study

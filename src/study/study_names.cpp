@@ -1,0 +1,160 @@
+#include "study/study_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/nearest_name.h"
+
+namespace dragoman::study {
+namespace {
+
+using base::check_usage;
+
+// Checks the stages in their order: each uses what is given or what an earlier stage made.
+class StageNames {
+ public:
+  explicit StageNames(const Study& study) : study_(study) {
+    for (const auto& [name, path] : study.texts) {
+      texts_.push_back(name);
+    }
+    for (const auto& [name, path] : study.models) {
+      models_.push_back(name);
+    }
+  }
+
+  void check(const Stage& stage) {
+    const bool is_free = std::ranges::count(texts_, stage.name) == 0 && std::ranges::count(models_, stage.name) == 0;
+    check_usage(is_free, "study {}: two things are called \"{}\"", study_.name, stage.name);
+    for (const auto* names : {&stage.source, &stage.target, &stage.text, &stage.nearest_to}) {
+      for (const std::string& text : *names) {
+        check_known(stage, "text", text, texts_);
+      }
+    }
+    for (const std::string& model : {stage.model, stage.start_from}) {
+      if (!model.empty()) {
+        check_known(stage, "model", model, models_);
+      }
+    }
+    if (stage.kind == StageKind::kTrain) {
+      models_.push_back(stage.name);
+    } else if (stage.kind == StageKind::kFilter) {
+      texts_.push_back(stage.name + ".source");
+      texts_.push_back(stage.name + ".target");
+    } else {
+      texts_.push_back(stage.name);
+    }
+  }
+
+ private:
+  void check_known(const Stage& stage, const char* what, const std::string& name,
+                   const std::vector<std::string>& known) const {
+    check_usage(std::ranges::count(known, name) > 0,
+                "study {}: stage {} uses the {} \"{}\", which is neither given nor made by an earlier stage{}",
+                study_.name, stage.name, what, name, base::did_you_mean(name, known));
+  }
+
+  const Study& study_;
+  std::vector<std::string> texts_, models_;
+};
+
+// The files that things of a study become, in one folder.
+class FolderNames {
+ public:
+  explicit FolderNames(const Study& study) : study_(study) {}
+
+  // @param owner  "the stage a"
+  void add(const std::string& file, const std::string& owner) {
+    constexpr size_t kLongest = 200;  // file systems take 255 bytes, endings included
+    check_usage(file.size() <= kLongest, "study {}: the name of {} is too long; {} letters are the most for {}",
+                study_.name, owner, kLongest, file);
+    const auto [other, is_new] = owners_.emplace(file, owner);
+    check_usage(is_new, "study {}: {} and {} would both be {}; rename one", study_.name, other->second, owner, file);
+  }
+
+ private:
+  const Study& study_;
+  std::map<std::string, std::string> owners_;
+};
+
+std::vector<std::string> test_names(const Study& study) {
+  std::vector<std::string> names;
+  if (study.texts.contains("valid-source") || study.texts.contains("valid-text")) {
+    names.emplace_back("validation");
+  }
+  std::ranges::transform(study.tests, std::back_inserter(names), &TestSet::name);
+  return names;
+}
+
+void add_stage(const Stage& stage, FolderNames& files) {
+  const std::string owner = "the stage " + stage.name;
+  if (stage.kind == StageKind::kTrain) {
+    files.add(stage.name, owner);
+    return;
+  }
+  const std::vector<std::string> of_filter = {"source.txt", "target.txt", "input", "output", "scores"};
+  const std::vector<std::string> of_translation = {"txt", "txt.hypotheses", "txt.input"};
+  for (const std::string& ending : stage.kind == StageKind::kFilter ? of_filter : of_translation) {
+    files.add(fmt::format("{}.{}", stage.name, ending), owner);
+  }
+}
+
+// The folder of a run.
+void check_cell(const Study& study) {
+  FolderNames files(study);
+  files.add("done", "the folder of marks");
+  for (const Stage& stage : study.stages) {
+    add_stage(stage, files);
+  }
+  for (const std::string& test : test_names(study)) {
+    const std::string owner = "the test " + test;
+    for (const auto& [search, options] : study.searches) {
+      files.add(fmt::format("{}.{}.txt", test, search), fmt::format("{} by the search {}", owner, search));
+    }
+    for (const auto& [name, options] : study.perplexities) {
+      files.add(fmt::format("{}.{}.perplexity", test, name), fmt::format("{} by the perplexity {}", owner, name));
+    }
+  }
+}
+
+// Marks of steps.
+void check_marks(const Study& study) {
+  FolderNames marks(study);
+  for (const Stage& stage : study.stages) {
+    marks.add(stage.name + ".json", "the stage " + stage.name);
+  }
+  marks.add("tune.json", "tuning");
+  for (const auto& [search, options] : study.searches) {
+    marks.add(fmt::format("search-{}.json", search), "the search " + search);
+  }
+  for (const auto& [name, options] : study.perplexities) {
+    marks.add(fmt::format("perplexity-{}.json", name), "the perplexity " + name);
+  }
+}
+
+// The folder of the study.
+void check_rows(const Study& study) {
+  FolderNames files(study);
+  for (const char* own : {"report.md", "report.html", "results.json", "texts.json", "texts", "tests"}) {
+    files.add(own, "a file of each study");
+  }
+  for (const Row& row : study.rows) {
+    files.add(row.name, "the row " + row.name);
+  }
+}
+
+}  // namespace
+
+void check_names(const Study& study) {
+  StageNames names(study);
+  for (const Stage& stage : study.stages) {
+    names.check(stage);
+  }
+  check_cell(study);
+  check_marks(study);
+  check_rows(study);
+}
+
+}  // namespace dragoman::study
