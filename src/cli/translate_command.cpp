@@ -72,6 +72,9 @@ struct TranslateArguments {
 // The search of all lines: of flags and model, and of files whose text the model's vocabulary cuts.
 decoding::SearchOptions search_of(const TranslateArguments& arguments, const decoding::Translator& translator) {
   decoding::SearchOptions options = arguments.search(translator.search_defaults());
+  if (!arguments.soft_alignment && arguments.alignment_layer < 0) {  // else a model that has none is refused
+    options.output.alignment = options.output.alignment && translator.has_alignments();
+  }
   translator.check(options);
   base::check_usage(
       arguments.reverse_model.empty() || decoding::Reranker::applies(options),
@@ -371,6 +374,8 @@ void add_translate_command(CLI::App& app, Run& run) {
   add_precision_flag(*command, arguments->precision);
   add_device_flag(*command, arguments->device);
   command->callback([arguments, &run] {
+    base::check_usage(arguments->json || (!arguments->soft_alignment && arguments->alignment_layer < 0),
+                      "--soft-alignment and --alignment-layer are for --json; plain translations have no alignment");
     // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.
     decoding::SearchOptions search = arguments->search({});
     search.n_best = 1;

@@ -44,6 +44,9 @@ class Translator {
   Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
              TranslatorSetup setup = {});
 
+  /// Whether translations can have alignments: the model, or the first of several, has attention to the source.
+  bool has_alignments() const { return !search_.models().first().cross_attention_paths().empty(); }
+
   /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
   /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
   /// space; `warning` says so, scores are summed, and alignments stand in blocks.

@@ -12,10 +12,13 @@ void check_tying(Tying tying, int64_t source_vocab_size, int64_t target_vocab_si
 }
 
 TiedTables declare_tied_tables(nn::ParameterSet& parameters, Tying tying, int64_t source_vocab_size,
-                               int64_t target_vocab_size, int64_t d_model) {
+                               int64_t target_vocab_size, int64_t d_model, float deviation) {
   const auto declare = [&](const char* path, int64_t vocab_size) {
-    return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
-                                     kernels::Transpose::kYes);
+    nn::ParameterHandle table = parameters.declare_weight(
+        path, {vocab_size, d_model}, deviation > 0.0F ? nn::Initializer::kNormal : nn::Initializer::kNormalEmbedding,
+        kernels::Transpose::kYes);
+    table->deviation = deviation;
+    return table;
   };
   TiedTables tables;
   tables.source = declare(shares_embeddings(tying) ? "embedding.weight" : "source_embedding.weight", source_vocab_size);

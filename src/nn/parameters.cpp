@@ -87,10 +87,25 @@ Tensor on_host_as_float32(const StoredParameter& stored, kernels::Transpose tran
   return as_float32(stored, transpose);
 }
 
-Tensor column_norms_of(const StoredParameter& stored, kernels::Transpose transpose) {
+// The numbers that products in a precision take, in float32.
+Tensor as_multiplied(const StoredParameter& stored, kernels::Transpose transpose, kernels::Precision precision) {
+  const Tensor values = as_float32(stored, transpose);
+  switch (precision) {
+    case kernels::Precision::kFloat32:
+      return values;
+    case kernels::Precision::kBFloat16:
+      return values.to(tensor::DType::kBFloat16).to(tensor::DType::kFloat32);
+    case kernels::Precision::kInt8:
+      break;
+  }
+  return is_quantised(stored) ? values : kernels::dequantise(kernels::quantise(values, transpose), transpose);
+}
+
+// Of the numbers that are multiplied, so that a folder of rounded weights gives what rounding them here gives.
+Tensor column_norms_of(const StoredParameter& stored, kernels::Transpose transpose, kernels::Precision precision) {
   const auto on_host = [&] {
     const tensor::HostScope scope;
-    return ops::column_norms(as_float32(stored, transpose));
+    return ops::column_norms(as_multiplied(stored, transpose, precision));
   };
   return tensor::to_current_device(on_host());
 }
@@ -313,7 +328,7 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
   }
   parameter.variable = Variable();
   if (parameter.is_normed) {
-    parameter.column_norms = column_norms_of(stored, parameter.packed_from);
+    parameter.column_norms = column_norms_of(stored, parameter.packed_from, precision_);
   }
   if (!packs_) {
     parameter.int8 = int8_copy(stored, parameter.packed_from);

@@ -21,9 +21,10 @@ TokenEmbedding::TokenEmbedding(ParameterSet& parameters, const std::string& path
       cut_site_(dropout_site(path + ".cut")) {
   if (positions.kind == PositionKind::kLearned) {
     const bool as_gpt2 = config.options.initial_weights == InitialWeights::kGpt2;
+    const float deviation = positions.deviation > 0.0F ? positions.deviation : as_gpt2 ? kGpt2Deviation : 0.0F;
     learned_positions_ = parameters.declare(path + ".positions", {positions.max_positions, config.d_model},
-                                            as_gpt2 ? Initializer::kNormal : Initializer::kNormalEmbedding);
-    learned_positions_->deviation = kGpt2Deviation;
+                                            deviation > 0.0F ? Initializer::kNormal : Initializer::kNormalEmbedding);
+    learned_positions_->deviation = deviation;
   } else if (positions.kind == PositionKind::kSinusoidal) {
     sinusoids_ = ops::sinusoidal_positions(positions.max_positions, config.d_model);
   }

@@ -208,6 +208,7 @@ TrainOptions conv_mini() {
   models::ConvolutionalConfig model;
   model.d_model = 128;
   model.d_hidden = 160;
+  model.scale_embedding = false;
   return replaced_mini(model);
 }
 

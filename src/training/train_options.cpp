@@ -35,6 +35,14 @@ void TrainOptions::check() const {
   base::check_fields(*this);
   base::check_usage(vocabulary.whole_words.empty() || batch.subword_sampling == 0.0,
                     "whole words cannot be cut at random; leave out --vocab-words or --subword-sampling");
+  base::check_usage(
+      vocabulary.type != data::VocabularyOptions::Type::kBpe || batch.subword_sampling <= 1.0,
+      "--subword-sampling is {}, must be 0 to 1 with --vocab-type bpe, where it is the probability that a "
+      "merge is left out",
+      batch.subword_sampling);
+  base::check_usage(initial_model.empty() || target_tokenizer.empty(),
+                    "train: --initial-model {} has its own vocabulary; leave out --target-tokenizer {}",
+                    initial_model.string(), target_tokenizer.string());
   base::check_usage(loss.rdrop == 0.0 || loss.simcut == 0.0,
                     "--rdrop {} and --simcut {} each make a second pass of their own; choose one", loss.rdrop,
                     loss.simcut);

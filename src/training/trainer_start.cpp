@@ -1,4 +1,6 @@
 // How a run begins: what Trainer does before its first update.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -64,6 +66,17 @@ models::ModelConfig with_rows_for(const data::VocabularyPair& vocabularies, cons
 std::string replicas_text(int processes, int workers) {
   const std::string text = fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
   return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
+}
+
+// A score that is never measured would keep the first model.
+void check_measures(const Validation& validation, const TrainOptions& options) {
+  const std::vector<ValidationMetric> known = validation.metrics();
+  std::vector<std::string_view> names;
+  std::ranges::transform(known, std::back_inserter(names),
+                         [](ValidationMetric metric) { return base::name_of(metric); });
+  base::check_usage(!validation.has_data() || std::ranges::count(known, options.run.metric) > 0,
+                    "train: --metric {} is not measured by task {}; choose {}", base::name_of(options.run.metric),
+                    options.task, fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -133,6 +146,7 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   }
   batcher_ = std::make_unique<data::Batcher>(*examples_, batcher_options(options_, processes_));
   validation_ = task_->validation(vocabularies, options_);
+  check_measures(*validation_, options_);
   if (checkpoint) {
     restore(*checkpoint, notes);
     plan_memory();

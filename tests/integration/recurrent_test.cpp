@@ -98,6 +98,14 @@ TEST_P(RecurrentCommands, LearnsAndIsValidated) {
   }
 }
 
+// With first weights far too large the loss begins above that of a guess, and training lags behind.
+TEST_P(RecurrentCommands, BeginsNearTheLossOfAGuess) {
+  TrainingRuns::train(recurrent_command("first", 1, {{"log-every", "1"}, {"dropout", "0"}}));
+  const double first = report::read_metrics(path("first") / "metrics.jsonl").train.front().loss;
+  const auto config = json::parse(base::read_file(path("first") / "config.json"));
+  EXPECT_LT(first, std::log(config.at("target_vocab_size").get<double>()) + 2.0);
+}
+
 TEST_P(RecurrentCommands, TranslatesWithTheSameBytesAloneAndInABatch) {
   train("model", kSteps);
   const std::string beam = "translate --model model --beam-size 4";
@@ -105,10 +113,14 @@ TEST_P(RecurrentCommands, TranslatesWithTheSameBytesAloneAndInABatch) {
   EXPECT_EQ(std::ranges::count(together, '\n'), 8);
   EXPECT_EQ(together, output_of(beam + " --input valid.source --workers 2 --batch-tokens 16"));
   EXPECT_EQ(together, alone(beam));
-  if (GetParam().has_attention) {
-    const std::string line = output_of(beam + " --json --input valid.source");
-    EXPECT_NE(line.substr(0, line.find('\n')).find("alignment"), std::string::npos) << line;
+  const std::string lines = output_of(beam + " --json --input valid.source");
+  for (const std::string& line : base::split_lines(lines)) {
+    const json translation = json::parse(line);
+    const size_t tokens = GetParam().has_attention ? translation.at("tokens").size() : 0;
+    EXPECT_EQ(translation.at("alignment").size(), tokens) << line;
   }
+  const auto soft = program_.run(beam + " --json --soft-alignment --input valid.source");
+  EXPECT_EQ(soft.status, GetParam().has_attention ? 0 : 2) << soft.err;
 }
 
 TEST_P(RecurrentCommands, ScoresAndIsQuantizedAndInspected) {
@@ -121,6 +133,10 @@ TEST_P(RecurrentCommands, ScoresAndIsQuantizedAndInspected) {
   output_of("quantize --model model --output small");
   EXPECT_LT(std::filesystem::file_size(path("small") / "model.safetensors"),
             std::filesystem::file_size(path("model") / "model.safetensors"));
+  output_of("quantize --model model --precision bfloat16 --output half");
+  const std::string scored = "translate --json --input valid.source";
+  EXPECT_EQ(output_of(scored + " --model small"), output_of(scored + " --model model --precision int8"));
+  EXPECT_EQ(output_of(scored + " --model half"), output_of(scored + " --model model --precision bfloat16"));
   const std::string small = "translate --model small --beam-size 4";
   EXPECT_EQ(output_of(small + " --input valid.source"), alone(small));
   EXPECT_NE(output_of("inspect --model model").find(GetParam().architecture), std::string::npos);

@@ -29,6 +29,7 @@ class ScriptedValidation : public Validation {
  public:
   explicit ScriptedValidation(const Script& script) : scores_(script.scores), has_data_(!script.scores.empty()) {}
   bool has_data() const override { return has_data_; }
+  std::vector<ValidationMetric> metrics() const override { return {ValidationMetric::kBleu, ValidationMetric::kChrf}; }
   ValidationResult run(DataParallel& /*replicas*/, const models::Model& /*model*/,
                        distributed::ProcessGroup& /*processes*/, const ValidationLimits& /*limits*/) const override {
     if (scores_.empty()) {

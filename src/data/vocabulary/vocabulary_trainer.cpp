@@ -203,6 +203,10 @@ std::vector<std::string> normalizations() {
 
 TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& files, const VocabularyOptions& options) {
   check_options(options);
+  base::check_usage(options.type == VocabularyOptions::Type::kUnigram || options.type == VocabularyOptions::Type::kBpe,
+                    "vocabulary: the type is {}, must be unigram or bpe here; byte-bpe and characters are for language "
+                    "models, word-piece is for encoders",
+                    base::name_of(options.type));
   base::check_usage(!files.empty(), "vocabulary: no file to learn from; name at least one");
   std::vector<std::string> names;
   for (const auto& file : files) {

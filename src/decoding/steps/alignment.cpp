@@ -29,11 +29,15 @@ class OneLayer : public nn::ForwardObserver {
 
 void check_alignment_layer(const models::Model& model, int layer) {
   const auto count = static_cast<int>(model.cross_attention_paths().size());
-  base::check_usage(count > 0, "alignment: a model of architecture {} has no cross-attention to read it from",
-                    model.config().architecture());
-  base::check_usage(layer >= -1 && layer < count,
-                    "alignment_layer is {}, the model has {} decoder layers: give 0 to {}, or -1 for the last", layer,
-                    count, count - 1);
+  base::check_usage(
+      count > 0,
+      "alignment: this model of architecture {} has no attention to the source to read it from; leave out what asks "
+      "for it",
+      model.config().architecture());
+  base::check_usage(
+      layer >= -1 && layer < count,
+      "alignment_layer is {}, the model has attention to the source in {} layers: give 0 to {}, or -1 for the last",
+      layer, count, count - 1);
 }
 
 Alignment align(const models::Model& model, std::span<const int32_t> source, std::span<const int32_t> target,

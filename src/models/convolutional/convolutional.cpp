@@ -12,6 +12,9 @@
 namespace dragoman::models {
 namespace {
 
+// Gehring et al. 2017, section 4.2. Attention multiplies embeddings without a factor: with variance 1 it would begin at
+// single words.
+constexpr float kEmbeddingDeviation = 0.1F;
 constexpr double kHalfRoot = std::numbers::sqrt2 / 2;  // keeps the variance of a sum of two rows
 
 const ConvolutionalConfig& checked(const ConvolutionalConfig& config) {
@@ -20,7 +23,13 @@ const ConvolutionalConfig& checked(const ConvolutionalConfig& config) {
 }
 
 nn::PositionConfig learned_positions(const ConvolutionalConfig& config) {
-  return {nn::PositionKind::kLearned, config.max_positions};
+  return {nn::PositionKind::kLearned, config.max_positions, kEmbeddingDeviation};
+}
+
+// Of the tables of words, so that embeddings have it.
+float table_deviation(const ConvolutionalConfig& config) {
+  return config.scale_embedding ? kEmbeddingDeviation / std::sqrt(static_cast<float>(config.d_model))
+                                : kEmbeddingDeviation;
 }
 
 // Gehring et al. 2017, section 3.5: what keeps the variance of rows with `kept` of their numbers.
@@ -70,7 +79,7 @@ std::string layer_path(const char* stack, size_t layer) {
 Convolutional::Convolutional(const ConvolutionalConfig& config)
     : config_(checked(config)),
       tables_(declare_tied_tables(parameters_, config.tying, config.source_vocab_size, config.target_vocab_size,
-                                  config.d_model)),
+                                  config.d_model, table_deviation(config))),
       source_embedding_(parameters_, "encoder.embedding", tables_.source, config.embedding(), learned_positions(config),
                         config.source_word_dropout),
       target_embedding_(parameters_, "decoder.embedding", tables_.target, config.embedding(), learned_positions(config),

@@ -30,6 +30,7 @@ nn::LayerConfig ConvolutionalConfig::embedding() const {
   config.d_model = d_model;
   config.n_heads = 1;
   config.dropout = dropout;
+  config.options.scale_embedding = scale_embedding;
   return config;
 }
 
@@ -38,13 +39,16 @@ std::string to_json(const ConvolutionalConfig& config) {
   if (!config.weight_norm) {
     tree.erase("weight_norm");  // which older programs do not know
   }
+  if (config.scale_embedding) {
+    tree.erase("scale_embedding");  // likewise
+  }
   tree[kArchitectureKey] = ConvolutionalConfig::kArchitecture;
   return base::dump_json(tree, 2) + "\n";
 }
 
 ConvolutionalConfig convolutional_config_from_json(std::string_view text, std::string_view file_name) {
-  return read_config<ConvolutionalConfig>(text, file_name,
-                                          {"weight_norm", "source_word_dropout", "target_word_dropout"});
+  return read_config<ConvolutionalConfig>(
+      text, file_name, {"weight_norm", "scale_embedding", "source_word_dropout", "target_word_dropout"});
 }
 
 }  // namespace dragoman::models

@@ -24,6 +24,7 @@ struct ConvolutionalConfig {
   int64_t d_hidden = 256;
   int kernel_width = 3;
   bool weight_norm = false;
+  bool scale_embedding = true;   ///< words are multiplied by the root of d_model
   int64_t max_positions = 1024;  ///< longest source or target in tokens, sentence end included
   Tying tying = Tying::kAll;
   float dropout = 0.2F;
@@ -59,6 +60,7 @@ void ConvolutionalConfig::fields(Visit&& visit) {
   visit(Field("kernel_width", &C::kernel_width, "Rows that a convolution sees at once", {2, 63}));
   visit(Field("weight_norm", &C::weight_norm,
               "Weight normalisation: each column of a weight is a length and a direction"));
+  visit(Field("scale_embedding", &C::scale_embedding, "Embeddings are multiplied by the root of d_model"));
   visit(Field("max_positions", &C::max_positions, "Longest sentence, end included", {2, 1 << 20}, "tokens"));
   visit(Field("tying", &C::tying, "Which of source embedding, target embedding and output weight are one"));
   visit(Field("dropout", &C::dropout, "Probability, on embeddings, before convolutions and on the last rows", kDropout)

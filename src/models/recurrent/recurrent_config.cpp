@@ -6,8 +6,10 @@ namespace dragoman::models {
 
 void RecurrentConfig::check() const {
   base::check_fields(*this);
-  base::check_usage(!input_feeding || attention == RecurrentAttention::kLuong,
-                    "input_feeding is for attention \"luong\"; attention is \"{}\"", base::name_of(attention));
+  base::check_usage(
+      !input_feeding || attention == RecurrentAttention::kLuong,
+      "input_feeding true is for attention \"luong\"; attention is \"{}\", which needs input_feeding false",
+      base::name_of(attention));
   check_tying(tying, source_vocab_size, target_vocab_size);
 }
 

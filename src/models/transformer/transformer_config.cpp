@@ -30,6 +30,12 @@ void TransformerConfig::check() const {
                     layer.relative_buckets, layer.relative_distance);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);
+  base::check_usage(positions != nn::PositionKind::kRotary || encoder_layer().head_width() % 2 == 0,
+                    "d_head is {}, must be even for rotary positions", encoder_layer().head_width());
+  base::check_usage(positions != nn::PositionKind::kRotary || decoder_layer().head_width() % 2 == 0,
+                    "d_head is {} in the decoder, must be even for rotary positions", decoder_layer().head_width());
+  base::check_usage(layer.n_kv_heads == 0 || n_heads % layer.n_kv_heads == 0,
+                    "n_heads is {}, must be a multiple of n_kv_heads ({})", n_heads, layer.n_kv_heads);
   check_tying(tying, source_vocab_size, target_vocab_size);
 }
 
