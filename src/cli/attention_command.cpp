@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
@@ -43,6 +44,8 @@ int draw(const AttentionArguments& arguments) {
       translator.translate_requests({&request, 1}, arguments.search(translator.search_defaults()));
   report::AttentionPageData page =
       decoding::capture_attention(translator, text, translations.front(), request.languages);
+  base::check_usage(!page.cross.empty() || !page.encoder_self.empty(),
+                    "attention: {} is a model without attention, so there is nothing to show", arguments.model);
   page.from_word = arguments.from_word;
   base::write_file_atomic(arguments.output, report::attention_page(page));
   TextOutput("-").write(fmt::format("{}\nattention of {} encoder and {} decoder layers: {}\n",

@@ -45,7 +45,7 @@ int quantize(const QuantizeArguments& arguments) {
 void add_quantize_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "quantize",
                                   "Write a model with its weight matrices rounded: a smaller file that translates as "
-                                  "with translate --precision, and can be translated with only",
+                                  "with translate --precision, and can be used, but not trained further",
                                   "dragoman quantize --model my-model --output my-model.int8");
   const auto arguments = std::make_shared<QuantizeArguments>();
   command->add_option("-m,--model", arguments->model, "Model or checkpoint folder to read")

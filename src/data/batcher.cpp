@@ -17,11 +17,10 @@ constexpr int64_t kMaxBatchTokens = int64_t{1} << 30;  // rows are counted in in
 
 void check_options(const Examples& examples, const BatcherOptions& options) {
   const int64_t longest = int64_t{examples.max_length()} + 1;
-  base::check_usage(
-      options.batch_tokens >= longest,
-      "batcher: batch tokens is {}, but sentences may have {} tokens and eos; raise it to {} or lower max "
-      "length",
-      options.batch_tokens, examples.max_length(), longest);
+  base::check_usage(options.batch_tokens >= longest,
+                    "batcher: --batch-tokens is {}, but sentences may have {} tokens and eos; raise it to {} or lower "
+                    "--max-length",
+                    options.batch_tokens, examples.max_length(), longest);
   base::check_usage(options.batch_tokens <= kMaxBatchTokens, "batcher: batch tokens is {}, must be at most {}",
                     options.batch_tokens, kMaxBatchTokens);
   base::check_usage(options.window_sentences >= 1, "batcher: window is {} sentences, must be at least 1",

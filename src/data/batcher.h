@@ -42,7 +42,8 @@ class Batcher {
  public:
   /// Requires: `examples` outlives the batcher.
   /// Throws: Error(kUsage) for options out of range,
-  /// "batcher: batch tokens is 64, but sentences may have 256 tokens and eos; raise it to 257 or lower max length".
+  /// "batcher: --batch-tokens is 64, but sentences may have 256 tokens and eos; raise it to 257 or lower
+  /// --max-length".
   Batcher(const Examples& examples, const BatcherOptions& options);
 
   /// Returns the shards of the next batch for this process. Throws: the errors of the background thread.

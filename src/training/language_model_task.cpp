@@ -89,6 +89,8 @@ std::unique_ptr<Task> make_language_model_task(const TrainOptions& options) {
   base::check_usage(!options.text.empty(), "train: --text names the text of a language model");
   base::check_usage(options.source.empty() && options.target.empty(),
                     "train: --source and --target are for translation; a language model learns from --text");
+  check_no_use(&TrainOptions::masks, options);
+  check_no_use(&TrainOptions::whole_texts, options);
   check_preset_suits(models::ModelKind::kDecoder, options);
   return std::make_unique<LanguageModelTask>(options);
 }

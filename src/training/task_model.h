@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "base/error.h"
+#include "training/presets.h"
 #include "training/train_options.h"
 
 namespace dragoman::training {
@@ -17,5 +19,17 @@ void check_preset_suits(models::ModelKind needed, const TrainOptions& options);
 /// Throws: Error(kUsage), "train: task classify needs an encoder, --initial-model holds a model of architecture
 /// transformer; ...".
 void check_model_suits(models::ModelKind needed, std::string_view task, const models::ModelConfig& model);
+
+/// Refuses options of a part of TrainOptions that the task does not read, so that nobody waits for their effect. What
+/// the preset says stays.
+/// Throws: Error(kUsage), "train: --mask-share is of no use to task translation; leave it out".
+template <typename Part>
+void check_no_use(Part TrainOptions::*part, const TrainOptions& options) {
+  const TrainOptions of_preset = preset_options(options.preset, options.task);
+  Part::fields([&](const auto& field) {
+    base::check_usage(options.*part.*field.member == of_preset.*part.*field.member,
+                      "train: {} is of no use to task {}; leave it out", field.flag_spelling(), options.task);
+  });
+}
 
 }  // namespace dragoman::training

@@ -287,8 +287,9 @@ void Trainer::describe(const data::VocabularyPair& vocabularies) {
   const int64_t parameters = model_->parameters().count();
   const auto& counts = examples_->statistics();
   report_->message(examples_->report());
-  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset,
-                               report::format_count(parameters), replicas_text(processes_.size(), options_.run.workers),
+  const std::string model = options_.initial_model.empty() ? options_.preset : options_.initial_model.string();
+  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", model, report::format_count(parameters),
+                               replicas_text(processes_.size(), options_.run.workers),
                                kernels::name_of(*options_.precision), base::isa_name(base::active_isa())));
   std::vector<std::string> warnings = run_warnings(options_, parameters, counts);
   std::ranges::move(task_->warnings(vocabularies, options_), std::back_inserter(warnings));

@@ -93,9 +93,15 @@ std::unique_ptr<Task> make_translation_task(const TrainOptions& options) {
                     "from --source and --target; name another --preset or --task",
                     options.task, options.preset);
   base::check_usage(!options.source.empty() && !options.target.empty(),
-                    "train: --source and --target name the training text");
+                    "train: --source and --target name the training text; {} is missing",
+                    options.source.empty() ? "--source" : "--target");
   base::check_usage(options.valid_source.empty() == options.valid_target.empty(),
                     "train: --valid-source and --valid-target go together");
+  check_no_use(&TrainOptions::masks, options);
+  check_no_use(&TrainOptions::whole_texts, options);
+  base::check_usage(options.running_text.valid_share == 0.0,
+                    "train: --valid-share takes validation text from --text; name that of a translation model with "
+                    "--valid-source and --valid-target");
   check_preset_suits(models::ModelKind::kEncoderDecoder, options);
   return std::make_unique<TranslationTask>(options);
 }

@@ -468,6 +468,30 @@ TEST_F(TrainerTest, AModelToStartFromBringsItsVocabulary) {
       << message_of(run);
 }
 
+TEST_F(TrainerTest, WhatHasNoEffectIsRefused) {
+  TrainOptions run = options("model");
+  run.masks.mask_share = 0.3;
+  EXPECT_NE(message_of(run).find("--mask-share is of no use to task translation"), std::string::npos);
+  run = options("model");
+  run.whole_texts.group_pairs = 5;
+  EXPECT_NE(message_of(run).find("--group-pairs is of no use to task translation"), std::string::npos);
+  run = options("model");
+  run.running_text.valid_share = 0.1;
+  EXPECT_NE(message_of(run).find("--valid-share takes validation text from --text"), std::string::npos);
+  run = options("model");
+  run.vocabulary.type = data::VocabularyOptions::Type::kCharacters;
+  EXPECT_NE(message_of(run).find("the type is characters, must be unigram or bpe here"), std::string::npos);
+}
+
+// A score that is never measured would keep the first model.
+TEST_F(TrainerTest, AMetricThatIsNotMeasuredIsRefused) {
+  TrainOptions run = options("model");
+  run.run.metric = ValidationMetric::kAccuracy;
+  EXPECT_NE(message_of(run).find("--metric accuracy is not measured by task translation; choose bleu, chrf, loss"),
+            std::string::npos)
+      << message_of(run);
+}
+
 TEST_F(TrainerTest, UnequalTextsAreRefusedBeforeAnything) {
   TrainOptions run = options("model");
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";

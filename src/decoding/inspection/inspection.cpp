@@ -254,8 +254,8 @@ tensor::Tensor Inspection::value(std::string_view path, std::string_view name) c
 
 const tensor::Tensor& Inspection::weights(std::string_view path) const {
   const auto found = weights_.find(path);
-  base::check_usage(found != weights_.end(), "inspect: {} is no attention of this model; there are {}", path,
-                    fmt::join(attention_paths_, ", "));
+  base::check_usage(found != weights_.end(), "inspect: {} is no attention of this model; there {}", path,
+                    attention_paths_.empty() ? "is none" : fmt::format("are {}", fmt::join(attention_paths_, ", ")));
   return found->second;
 }
 
