@@ -140,9 +140,6 @@ void write_results(const Study& study, const study::StudyFolder& folder) {
 }
 
 int run_study(const Study& study, const StudyArguments& arguments) {
-  for (const study::Row& row : study.rows) {
-    [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
-  }
   const std::vector<std::string> absent = study::absent_models(study);
   base::check_usage(absent.empty(), "{}", fmt::join(absent, "\n"));
   const base::StopSignals signals;
@@ -175,7 +172,11 @@ int run(const StudyArguments& arguments) {
       study.seeds.push_back(seed);
     }
   }
-  study::check_given(study);  // what can be seen to be wrong is refused before the work
+  // What can be seen to be wrong is refused before the work.
+  study::check_given(study);
+  for (const study::Row& row : study.rows) {
+    [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
+  }
   return arguments.dry_run ? predict(study, arguments) : run_study(study, arguments);
 }
 

@@ -222,7 +222,12 @@ class StudyReader : private StudyParts {
   }
 
   void read_metrics(const YAML::Node& node) {
-    study_.score.metrics = evaluation::parse_metrics(CLI::detail::join(values(node, "metrics"), ","));
+    const std::string names = CLI::detail::join(values(node, "metrics"), ",");
+    try {
+      study_.score.metrics = evaluation::parse_metrics(names);
+    } catch (const base::Error& error) {
+      base::fail(error.kind(), "{}: {}", place(node), error.what());
+    }
     const evaluation::LineKind kind = study_.scored_lines();
     const bool is_one_kind = std::ranges::all_of(
         study_.score.metrics, [&](evaluation::MetricKind metric) { return evaluation::line_kind(metric) == kind; });

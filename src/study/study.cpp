@@ -98,8 +98,8 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
   all.lay_over(row.changes_of(stage));
   if (stage.share != 1.0) {
     const std::vector<std::string>* minutes = all.find(kMinutes);
-    check_usage(minutes != nullptr, "study {}: stage {} has a share of the time, so {} must be given", name, stage.name,
-                kMinutes);
+    check_usage(minutes != nullptr, "study {}: row {}, stage {} has a share of the time, so {} must be given", name,
+                row.name, stage.name, kMinutes);
     all.set(kMinutes, {fmt::format("{:.6g}", number_of(minutes->front()) * stage.share)});
   }
   return all;
@@ -109,13 +109,27 @@ namespace {
 
 // What a row changes must reach a training of it: weights to start from decide shape and vocabulary.
 void check_has_effect(const Study& study, const Row& row) {
+  std::vector<OptionList> trainings;
+  for (const Stage& stage : study.stages) {
+    if (stage.kind == StageKind::kTrain) {
+      trainings.push_back(study.options_of(row, stage));
+    }
+  }
   for (const OptionList::Option& option : row.options.options()) {
-    const bool reaches = std::ranges::any_of(study.stages, [&](const Stage& stage) {
-      return stage.kind == StageKind::kTrain && study.options_of(row, stage).find(option.name) != nullptr;
-    });
+    const bool reaches =
+        std::ranges::any_of(trainings, [&](const OptionList& options) { return options.find(option.name) != nullptr; });
     check_usage(reaches,
                 "study {}: row {} changes --{}, but each training starts from weights that decide it; leave it out",
                 study.name, row.name, option.name);
+  }
+}
+
+// Weights to start from decide shape and vocabulary.
+void check_start(const Study& study, const Stage& stage) {
+  for (const OptionList::Option& option : stage.options.options()) {
+    check_usage(stage.start_from.empty() || !study.decided_by_start.contains(option.name),
+                "study {}: stage {} starts from {}, which decides --{}; leave it out", study.name, stage.name,
+                stage.start_from, option.name);
   }
 }
 
@@ -143,6 +157,7 @@ void Study::check() const {
   check_names(*this);
   double shares = 0.0;
   for (const Stage& stage : stages) {
+    check_start(*this, stage);
     shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
   }
   check_usage(shares <= kAllShares, "study {}: the shares of the stages are {:g} together, must be 1 or less", name,

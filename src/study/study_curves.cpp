@@ -126,8 +126,8 @@ report::StudyTable time_table(const Study& study, const StudyResults& results) {
           plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(cell, score, minutes, total); })));
     }
     if (has_target) {
-      cells.push_back(plain(text_of_mean(
-          row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); }, 1)));
+      cells.push_back(
+          plain(text_of_mean(row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); })));
     }
     table.rows.push_back(std::move(cells));
   }
