@@ -12,6 +12,7 @@
 #include "cli/study_parts.h"
 #include "cli/text_language.h"
 #include "evaluation/read_text.h"
+#include "study/study_check.h"
 
 namespace dragoman::cli {
 namespace {
@@ -309,7 +310,7 @@ class StudyReader : private StudyParts {
     for (const CLI::Option* option : of_train().option("initial-model").get_excludes()) {
       study_.decided_by_start.insert(option->get_lnames().front());
     }
-    study_.check();
+    study::check_study(study_);
     choose_metrics();
   }
 

@@ -12,7 +12,7 @@ namespace dragoman::cli {
 /// @param corpus   the folder that paths of texts are relative to
 /// @param changes  "NAME=VALUE": a variable of the file, an option of all trainings, or STAGE.OPTION
 /// Throws: Error(kUsage), "norms.yaml: line 3: unknown key "beam_sice"; did you mean "beam-size"?", and as
-/// study::Study::check.
+/// study::check_study.
 study::Study read_study(const std::filesystem::path& path, const std::filesystem::path& corpus,
                         const std::vector<std::string>& changes);
 

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/nearest_name.h"
-#include "study/study_names.h"
 
 namespace dragoman::study {
 
@@ -63,7 +62,6 @@ namespace {
 
 constexpr const char* kMinutes = "total-minutes";
 constexpr const char* kInitialModel = "initial-model";
-constexpr double kAllShares = 1.0 + 1e-9;  // sums of decimals round
 
 double number_of(const std::string& text) {
   double number = 0.0;
@@ -103,72 +101,6 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
     all.set(kMinutes, {fmt::format("{:.6g}", number_of(minutes->front()) * stage.share)});
   }
   return all;
-}
-
-namespace {
-
-// What a row changes must reach a training of it: weights to start from decide shape and vocabulary.
-void check_has_effect(const Study& study, const Row& row) {
-  std::vector<OptionList> trainings;
-  for (const Stage& stage : study.stages) {
-    if (stage.kind == StageKind::kTrain) {
-      trainings.push_back(study.options_of(row, stage));
-    }
-  }
-  for (const OptionList::Option& option : row.options.options()) {
-    const bool reaches =
-        std::ranges::any_of(trainings, [&](const OptionList& options) { return options.find(option.name) != nullptr; });
-    check_usage(reaches,
-                "study {}: row {} changes --{}, but each training starts from weights that decide it; leave it out",
-                study.name, row.name, option.name);
-  }
-}
-
-// Weights to start from decide shape and vocabulary.
-void check_start(const Study& study, const Stage& stage) {
-  for (const OptionList::Option& option : stage.options.options()) {
-    check_usage(stage.start_from.empty() || !study.decided_by_start.contains(option.name),
-                "study {}: stage {} starts from {}, which decides --{}; leave it out", study.name, stage.name,
-                stage.start_from, option.name);
-  }
-}
-
-// Seeds count as independent runs.
-void check_differ(const Study& study) {
-  std::set<uint64_t> seen;
-  for (const uint64_t seed : study.seeds) {
-    check_usage(seen.insert(seed).second, "study {}: the seed {} is given twice; a run is done once for each seed",
-                study.name, seed);
-  }
-}
-
-}  // namespace
-
-void Study::check() const {
-  check_usage(!rows.empty(), "study {}: has no rows; name at least one under rows", name);
-  check_usage(!seeds.empty(), "study {}: has no seeds", name);
-  check_usage(!stages.empty() && last_stage().kind == StageKind::kTrain,
-              "study {}: the last stage must train; its model is the row's", name);
-  [[maybe_unused]] const Row& known = row(baseline);
-  if (!reached_row.empty()) {
-    [[maybe_unused]] const Row& reached = row(reached_row);
-  }
-  check_differ(*this);
-  check_names(*this);
-  double shares = 0.0;
-  for (const Stage& stage : stages) {
-    check_start(*this, stage);
-    shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
-  }
-  check_usage(shares <= kAllShares, "study {}: the shares of the stages are {:g} together, must be 1 or less", name,
-              shares);
-  for (const Row& each : rows) {
-    check_has_effect(*this, each);
-    for (const auto& [stage, changes] : each.stage_options) {
-      check_usage(std::ranges::count(stages, stage, &Stage::name) > 0,
-                  "study {}: row {} changes the stage \"{}\", which the study has not", name, each.name, stage);
-    }
-  }
 }
 
 }  // namespace dragoman::study

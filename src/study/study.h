@@ -141,9 +141,6 @@ struct Study {
   /// each wins over those before. Those that the weights to start from decide are left out: of a stage's start_from, or
   /// of the row's option initial-model, where those of the row stay. total-minutes is the stage's share.
   OptionList options_of(const Row& row, const Stage& stage) const;
-  /// Throws: Error(kUsage) for what does not fit: a text or model that no stage makes, a share without minutes, a row
-  /// whose change reaches no training, seeds given twice, and as check_names.
-  void check() const;
 };
 
 }  // namespace dragoman::study

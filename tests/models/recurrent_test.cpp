@@ -89,8 +89,9 @@ TEST(RecurrentConfig, IsReadAsWritten) {
 TEST(RecurrentConfig, RefusesInputFeedingWithoutLuong) {
   RecurrentConfig config = config_of(kShapes[1]);
   config.input_feeding = true;
-  EXPECT_EQ(test_support::error_of([&] { config.check(); }),
-            "input_feeding is for attention \"luong\"; attention is \"bahdanau\"");
+  EXPECT_EQ(
+      test_support::error_of([&] { config.check(); }),
+      "input_feeding true is for attention \"luong\"; attention is \"bahdanau\", which needs input_feeding false");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ by_program() {  # LOCALE
     'rows: {base: {dropout: 0.25}, other: {label-smoothing: 0.05}}' \
     'stages: {first: {do: train, source: source, target: target}, text: {do: distill, teacher: first, source: source,' \
     '  nearest-to: target}, model: {do: train, source: source, target: text, start-from: first}}' >study.yaml
-  "${run[@]}" study study.yaml --corpus corpus --quiet >study.out
+  "${run[@]}" study study.yaml --corpus corpus --folder study --quiet >study.out
   rm -r study/.lock study/*/*/model study/*/*/first study/*/*/*.seconds study/report.* study.out  # times and locks
   find model/.lock model/checkpoints model/report.html model/metrics.jsonl model/events* progress -delete 2>/dev/null || true
 }

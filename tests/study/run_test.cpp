@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "data/text/text_file.h"
 #include "study/forecast.h"
+#include "study/study_check.h"
 #include "support/temporary_folder.h"
 
 namespace dragoman::study {
@@ -116,7 +117,7 @@ class StudyRun : public ::testing::Test {
 };
 
 TEST_F(StudyRun, StagesHaveTheirFilesOptionsAndShare) {
-  study_.check();
+  check_study(study_);
   StandIn program;
   ASSERT_EQ(run(program), 0);
   const std::string en = (folder_.path() / "train.en").string(), de = (folder_.path() / "train.de").string();
@@ -191,7 +192,7 @@ TEST_F(StudyRun, AFilterKeepsTheBestPairs) {
   study_.stages.insert(study_.stages.begin() + 2, {by_model, by_agreement});
   study_.stages.back().source = {"clean.source", "near.source"};
   study_.stages.back().target = {"clean.target", "near.target"};
-  study_.check();
+  check_study(study_);
   StandIn program;
   ASSERT_EQ(run(program), 0);
   EXPECT_EQ(data::read_lines(in_cell("clean.source.txt")), (Lines{"Cc", "Dd"}));
@@ -255,13 +256,13 @@ TEST_F(StudyRun, AMeasurementValidatesOnAFewLines) {
 
 TEST_F(StudyRun, NamesThatNoStageMakesAreRefused) {
   study_.stages[2].source = {"source", "backward"};
-  EXPECT_THROW(study_.check(), base::Error);
+  EXPECT_THROW(check_study(study_), base::Error);
   study_.stages[2].source = {"source", "source"};
   study_.stages[2].start_from = "model";
-  EXPECT_THROW(study_.check(), base::Error);
+  EXPECT_THROW(check_study(study_), base::Error);
   study_.stages[2].start_from = "both";
   study_.baseline = "absent";
-  EXPECT_THROW(study_.check(), base::Error);
+  EXPECT_THROW(check_study(study_), base::Error);
 }
 
 }  // namespace

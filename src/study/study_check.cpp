@@ -1,9 +1,10 @@
-#include "study/study_names.h"
+#include "study/study_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/nearest_name.h"
@@ -145,8 +146,6 @@ void check_rows(const Study& study) {
   }
 }
 
-}  // namespace
-
 void check_names(const Study& study) {
   StageNames names(study);
   for (const Stage& stage : study.stages) {
@@ -155,6 +154,72 @@ void check_names(const Study& study) {
   check_cell(study);
   check_marks(study);
   check_rows(study);
+}
+
+constexpr double kAllShares = 1.0 + 1e-9;  // sums of decimals round
+
+// What a row changes must reach a training of it: weights to start from decide shape and vocabulary.
+void check_has_effect(const Study& study, const Row& row) {
+  std::vector<OptionList> trainings;
+  for (const Stage& stage : study.stages) {
+    if (stage.kind == StageKind::kTrain) {
+      trainings.push_back(study.options_of(row, stage));
+    }
+  }
+  for (const OptionList::Option& option : row.options.options()) {
+    const bool reaches =
+        std::ranges::any_of(trainings, [&](const OptionList& options) { return options.find(option.name) != nullptr; });
+    check_usage(reaches,
+                "study {}: row {} changes --{}, but each training starts from weights that decide it; leave it out",
+                study.name, row.name, option.name);
+  }
+}
+
+// Weights to start from decide shape and vocabulary.
+void check_start(const Study& study, const Stage& stage) {
+  for (const OptionList::Option& option : stage.options.options()) {
+    check_usage(stage.start_from.empty() || !study.decided_by_start.contains(option.name),
+                "study {}: stage {} starts from {}, which decides --{}; leave it out", study.name, stage.name,
+                stage.start_from, option.name);
+  }
+}
+
+// Seeds count as independent runs.
+void check_differ(const Study& study) {
+  std::set<uint64_t> seen;
+  for (const uint64_t seed : study.seeds) {
+    check_usage(seen.insert(seed).second, "study {}: the seed {} is given twice; a run is done once for each seed",
+                study.name, seed);
+  }
+}
+
+}  // namespace
+
+void check_study(const Study& study) {
+  check_usage(!study.rows.empty(), "study {}: has no rows; name at least one under rows", study.name);
+  check_usage(!study.seeds.empty(), "study {}: has no seeds", study.name);
+  check_usage(!study.stages.empty() && study.last_stage().kind == StageKind::kTrain,
+              "study {}: the last stage must train; its model is the row's", study.name);
+  [[maybe_unused]] const Row& known = study.row(study.baseline);
+  if (!study.reached_row.empty()) {
+    [[maybe_unused]] const Row& reached = study.row(study.reached_row);
+  }
+  check_differ(study);
+  check_names(study);
+  double shares = 0.0;
+  for (const Stage& stage : study.stages) {
+    check_start(study, stage);
+    shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
+  }
+  check_usage(shares <= kAllShares, "study {}: the shares of the stages are {:g} together, must be 1 or less",
+              study.name, shares);
+  for (const Row& each : study.rows) {
+    check_has_effect(study, each);
+    for (const auto& [stage, changes] : each.stage_options) {
+      check_usage(std::ranges::count(study.stages, stage, &Stage::name) > 0,
+                  "study {}: row {} changes the stage \"{}\", which the study has not", study.name, each.name, stage);
+    }
+  }
 }
 
 }  // namespace dragoman::study
