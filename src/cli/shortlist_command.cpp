@@ -58,7 +58,9 @@ decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments,
   encoding.threads = arguments.options.alignment.workers;
   const data::EncodedCorpus corpus(data::ParallelCorpus({arguments.source}, {arguments.target}), vocabularies.source,
                                    vocabularies.target, encoding);
-  meter.message(corpus.statistics().report());
+  if (!is_quiet()) {
+    meter.message(corpus.statistics().report());
+  }
   meter.show("aligning", "", 0, 0);
   const data::NumberedPairs pairs{corpus.size(),
                                   [&](uint64_t index) { return with_codes(corpus.pair(index, 0), languages); }};
