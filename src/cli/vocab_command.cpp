@@ -142,7 +142,8 @@ void add_training_options(CLI::App& command, VocabArguments& arguments) {
                   "Vocabulary file to write (a SentencePiece model, .spm; with --byte-level a tokenizer.json)")
       ->type_name("FILE");
   command.add_option("--size", options.size, "Pieces, 5 to 1000000");
-  add_choice(command, "--type", options.type, "Unigram language model or byte-pair encoding; the others are learned by `train` alone");
+  add_choice(command, "--type", options.type,
+             "Unigram language model or byte-pair encoding; the others are learned by `train` alone");
   add_choice(command, "--byte-level", arguments.byte_level,
              "Byte-level byte-pair encoding for language models, with this split into words; none: SentencePiece");
   command.add_option("--character-coverage", options.character_coverage,

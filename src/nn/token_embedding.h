@@ -29,7 +29,7 @@ constexpr base::Names<PositionKind> names_of(PositionKind) {
 struct PositionConfig {
   PositionKind kind = PositionKind::kSinusoidal;
   int64_t max_positions = 1024;  ///< rows of the table, and so the largest length of a sentence
-  float deviation = 0.0F;        ///< of the first numbers of learned positions; 0 = as LayerOptions::initial_weights says
+  float deviation = 0.0F;  ///< of the first numbers of learned positions; 0 = as LayerOptions::initial_weights says
 };
 
 /// Computes x = dropout(word_dropout(table[id] * sqrt(D)) + position). The paper has no word dropout

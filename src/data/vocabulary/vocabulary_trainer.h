@@ -76,8 +76,8 @@ struct TrainedVocabulary {
 /// Learns one vocabulary from all lines of `files`, which hold both languages for a joint vocabulary. Equal files and
 /// options give equal bytes. Blank lines and lines above 16 KiB are ignored. If the text is too small for `size`, the
 /// result is the largest possible vocabulary, and `note` says so. Disables the log of SentencePiece for the whole
-/// process. Throws: Error(kUsage) for a type that is not unigram or bpe, an option out of range, or a size below the number of characters; Error(kBadData)
-/// if a file cannot be read or there is no text.
+/// process. Throws: Error(kUsage) for a type that is not unigram or bpe, an option out of range, or a size below the
+/// number of characters; Error(kBadData) if a file cannot be read or there is no text.
 TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& files, const VocabularyOptions& options);
 
 }  // namespace dragoman::data
