@@ -77,20 +77,15 @@ void CommandOptions::check(const OptionList& list, const std::string& place) con
   CLI::App app;
   Run run;
   add_(app, run);
-  CLI::App& command = *app.get_subcommands([](CLI::App*) { return true; }).front();
-  std::vector<std::string> words = {command.get_name()};
+  std::vector<std::string> words = {app.get_subcommands([](CLI::App*) { return true; }).front()->get_name()};
   words.insert(words.end(), required_.begin(), required_.end());
   const std::vector<std::string> given = list.arguments();
   words.insert(words.end(), given.begin(), given.end());
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& error) {
-    base::fail(base::ErrorKind::kUsage, "{}: {}", place, describe_usage_error(app, error, words));
+    parse_words(app, words);
   } catch (const base::Error& error) {
-    base::fail(error.kind(), "{}: {}", place, in_flags(command, error.what()));
+    base::fail(error.kind(), "{}: {}", place, error.what());
   }
-  const std::string wrong = describe_wrong_value(command);
-  check_usage(wrong.empty(), "{}: {}", place, wrong);
 }
 
 StudyParts::StudyParts(std::string file)

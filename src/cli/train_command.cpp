@@ -360,13 +360,7 @@ training::TrainOptions train_options_of(const std::vector<std::string>& argument
   const auto given = add_arguments(*command);
   std::vector<std::string> words = {"train", "--model=model"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& error) {
-    base::fail(base::ErrorKind::kUsage, "{}", describe_usage_error(app, error, words));
-  }
-  const std::string wrong = describe_wrong_value(*command);
-  base::check_usage(wrong.empty(), "{}", wrong);
+  parse_words(app, words);
   try {
     TrainOptions options = given->options();
     options.schedule.total_seconds = options.run.total_minutes * 60.0;  // as Trainer does

@@ -254,4 +254,17 @@ std::string describe_wrong_value(const CLI::App& command) {
   return "";
 }
 
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App& command = *app.get_subcommands([](CLI::App*) { return true; }).front();
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    base::fail(base::ErrorKind::kUsage, "{}", describe_usage_error(app, error, words));
+  } catch (const base::Error& error) {
+    base::fail(error.kind(), "{}", in_flags(command, error.what()));
+  }
+  const std::string wrong = describe_wrong_value(command);
+  base::check_usage(wrong.empty(), "{}", wrong);
+}
+
 }  // namespace dragoman::cli

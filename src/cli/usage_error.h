@@ -30,6 +30,10 @@ std::string in_flags(const CLI::App& command, const std::string& message);
 /// What is wrong with the values of a command line that CLI11 took (see broken_rule); empty when nothing is.
 std::string describe_wrong_value(const CLI::App& command);
 
+/// Parses a command line of the one command that `app` has, and lets it check what it can without reading a file.
+/// Throws: Error(kUsage) with what the functions above say.
+void parse_words(CLI::App& app, const std::vector<std::string>& words);
+
 /// The long names of the command's options, without dashes; --help and --config are left out.
 std::vector<std::string> option_names(const CLI::App& command);
 
