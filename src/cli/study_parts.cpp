@@ -116,10 +116,10 @@ Stage StudyParts::read_stage(const std::string& name, const YAML::Node& node) co
   stage.kind = kind_of(node, name);
   for (const auto& [key, each] : entries(node, keys_of(stage.kind), fmt::format("the stage {}", name))) {
     if (key == "options") {
-      const bool is_part = stage.kind == StageKind::kTrain;  // of what a training has
-      stage.options = is_part && !each.IsNull() ? options(each, train_)
-                      : is_part                 ? OptionList()
-                                                : all_options(each, of_stage(stage));
+      stage.options = each.IsNull() ? OptionList() : options(each, of_stage(stage));
+      if (stage.kind != StageKind::kTrain) {  // a training has more options than these
+        of_stage(stage).check(stage.options, place(each));
+      }
     } else if (key == "share" || key == "keep") {
       const double share = value_as<double>(each, key, "a number");
       check_usage(share > 0.0 && share <= 1.0, "{}: {} is {}, must be above 0, to 1", place(each), key, share);
@@ -151,12 +151,6 @@ StageKind StudyParts::kind_of(const YAML::Node& stage, const std::string& name) 
               "{}: do is \"{}\", must be train, translate, distill, back-translate or filter{}", place(node), kind,
               base::did_you_mean(kind, known));
   return base::from_name<StageKind>(kind);
-}
-
-OptionList StudyParts::all_options(const YAML::Node& node, const CommandOptions& command) const {
-  OptionList list = node.IsNull() ? OptionList() : options(node, command);
-  command.check(list, place(node));
-  return list;
 }
 
 study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node, std::span<const Stage> stages) const {
@@ -192,7 +186,8 @@ std::vector<study::NamedOptions> StudyParts::named_options(const YAML::Node& nod
                                                            const CommandOptions& command) const {
   std::vector<study::NamedOptions> named;
   for (const auto& [name, each] : entries(node, {}, key)) {
-    named.emplace_back(name, all_options(each, command));
+    named.emplace_back(name, each.IsNull() ? OptionList() : options(each, command));
+    command.check(named.back().second, place(each));
   }
   return named;
 }

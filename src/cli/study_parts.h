@@ -13,7 +13,8 @@ namespace dragoman::cli {
 /// The options of a command that a study may give: those that it does not give itself.
 class CommandOptions {
  public:
-  /// @param own  options that the study gives itself.  @param required  those of them that the command needs, as words
+  /// @param own  options that the study gives itself.  @param required  some of these, as words, without which
+  /// the command refuses to start
   CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own,
                  std::vector<std::string> required = {});
 
@@ -38,8 +39,6 @@ class StudyParts : public StudyYaml {
   explicit StudyParts(std::string file);
 
   study::OptionList options(const YAML::Node& node, const CommandOptions& command) const;
-  /// The same, of a command that has no other options.
-  study::OptionList all_options(const YAML::Node& node, const CommandOptions& command) const;
   /// Returns: options of a command under names; a name may stand alone.
   std::vector<study::NamedOptions> named_options(const YAML::Node& node, const std::string& key,
                                                  const CommandOptions& command) const;

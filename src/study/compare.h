@@ -52,9 +52,9 @@ struct Comparison {
 /// Compares by paired bootstrap over sentences, with the counts of a sentence summed over the seeds, and by the spread
 /// over the seeds. The verdict stays open until `adjust`. Requires: one score or more on both sides.
 /// Without counts the p-value is of Welch's t-test over the seeds, if both sides have two or more.
-/// @param comparisons  how many are made; p can be no smaller than 1 in the number of resamples, so many need more
-/// Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Welch 1947, "The
-/// Generalization of Student's Problem".
+/// @param comparisons  how many are made; p can be no smaller than 1 in the number of resamples, so a large number
+/// needs more resamples Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Welch
+/// 1947, "The Generalization of Student's Problem".
 Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
                    size_t comparisons = 1);
 

@@ -20,9 +20,9 @@ void check_preset_suits(models::ModelKind needed, const TrainOptions& options);
 /// transformer; ...".
 void check_model_suits(models::ModelKind needed, std::string_view task, const models::ModelConfig& model);
 
-/// Refuses options of a part of TrainOptions that the task does not read, so that nobody waits for their effect. What
-/// the preset says stays.
-/// Throws: Error(kUsage), "train: --mask-share is of no use to task translation; leave it out".
+/// Refuses options of a part of TrainOptions that the task does not read, so that a user does not wait for their
+/// effect. What the preset says stays. Throws: Error(kUsage), "train: --mask-share is of no use to task translation;
+/// leave it out".
 template <typename Part>
 void check_no_use(Part TrainOptions::*part, const TrainOptions& options) {
   const TrainOptions of_preset = preset_options(options.preset, options.task);
