@@ -64,10 +64,14 @@ std::vector<report::ReportFact> machine_facts(const TrainOptions& options) {
           {"workers", fmt::format("{}", options.run.workers)}};
 }
 
-// What the user of a preset can do. No preset has a smaller model than the tiny ones.
+// What the user of a preset can do. No preset has a smaller model than the tiny ones, and the mini ones of other
+// architectures.
 std::string_view advice_for_little_text(std::string_view preset) {
   if (preset.starts_with("tiny-hour")) {
     return "more text";
+  }
+  if (preset.ends_with("-mini")) {
+    return "more dropout or more text";
   }
   return preset.starts_with("tiny") ? "--preset tiny-hour, which is made for little text, or more text"
                                     : "a smaller preset, more dropout or more text";

@@ -12,6 +12,7 @@
 #include "models/architectures/architectures.h"
 #include "models/model_tensors.h"
 #include "tensor/transfer.h"
+#include "training/idle_options.h"
 #include "training/rank_agreement.h"
 #include "training/run_facts.h"
 #include "training/run_start.h"
@@ -292,6 +293,7 @@ void Trainer::describe(const data::VocabularyPair& vocabularies) {
                                replicas_text(processes_.size(), options_.run.workers),
                                kernels::name_of(*options_.precision), base::isa_name(base::active_isa())));
   std::vector<std::string> warnings = run_warnings(options_, parameters, counts);
+  std::ranges::move(idle_options(options_), std::back_inserter(warnings));
   std::ranges::move(task_->warnings(vocabularies, options_), std::back_inserter(warnings));
   std::ranges::move(validation_->warnings(), std::back_inserter(warnings));
   for (const std::string& warning : warnings) {

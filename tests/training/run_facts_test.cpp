@@ -27,6 +27,9 @@ TEST(RunWarnings, ATinyPresetIsNotToldToTakeASmallerOne) {
   for (const std::string preset : {"tiny", "tiny-prenorm", "tiny-hour", "tiny-hour-prenorm"}) {
     EXPECT_THAT(warnings_of(preset, 459'316), ElementsAre(Not(HasSubstr("smaller preset")))) << preset;
   }
+  for (const std::string preset : {"gru-mini", "lstm-mini", "conv-mini", "t5-mini", "gpt-mini"}) {
+    EXPECT_THAT(warnings_of(preset, 459'316), ElementsAre(HasSubstr("by heart; more dropout"))) << preset;
+  }
   EXPECT_THAT(warnings_of("tiny", 459'316), ElementsAre(HasSubstr("--preset tiny-hour")));
   EXPECT_THAT(warnings_of("tiny-hour", 459'316), ElementsAre(HasSubstr("by heart; more text")));
   EXPECT_THAT(warnings_of("base", 459'316), ElementsAre(HasSubstr("a smaller preset")));
