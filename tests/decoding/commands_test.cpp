@@ -9,6 +9,7 @@
 
 #include "base/folder_lock.h"
 #include "decoding/load_translator.h"
+#include "models/languages.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "support/background_program.h"
@@ -164,6 +165,30 @@ TEST_F(Commands, AReverseModelChoosesAmongTheHypotheses) {
     expect_failure(translate("--input in --reverse-model reverse " + wrong), 2, {"--reverse-model", "beam size of 2"});
   }
   expect_failure(translate("--input in --reverse-model nowhere"), 65, {"nowhere"});
+}
+
+TEST_F(Commands, AReverseModelOfTheSameDirectionIsRefusedIfTheFoldersSayTheirLanguages) {
+  const auto publish = [&](const std::string& name, const std::string& languages) {
+    const auto model = tiny_model(nn::NormOrder::kPre, 1, vocabulary().size());
+    models::publish_model_folder(program_.folder() / name, {.config = models::to_json(model->config()),
+                                                            .tensors = models::named_tensors(model->parameters()),
+                                                            .vocabularies = {{"vocabulary.spm", vocabulary().bytes()}},
+                                                            .languages = languages});
+  };
+  publish("forward", models::languages_json(models::LanguagePair{"en", "de"}));
+  publish("same", models::languages_json(models::LanguagePair{"en", "de"}));
+  publish("other", models::languages_json(models::LanguagePair{"de", "en"}));
+  publish("silent", "");
+  program_.write("good", "cat\n");
+  const auto run = [&](const std::string& model, const std::string& reverse) {
+    return program_.run("translate --input good --model " + model + " --reverse-model " + reverse);
+  };
+  expect_failure(
+      run("forward", "same"), 2,
+      {"same: translates from en to de, as the model itself does; a reverse model translates from de to en"});
+  for (const auto& [model, reverse] : {std::pair{"forward", "other"}, {"forward", "silent"}, {"silent", "same"}}) {
+    EXPECT_EQ(run(model, reverse).status, 0) << model << " " << reverse;
+  }
 }
 
 TEST_F(Commands, QuietLeavesErrorsAndWarningsAlone) {
