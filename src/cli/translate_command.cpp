@@ -109,6 +109,18 @@ std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) 
   return decoding::load_ensemble(folders, arguments.precision, arguments.reverse_model);
 }
 
+// A folder from before models of both directions said no languages may name one of them, so this is no error.
+void warn_of_same_direction(const std::string& folder, const decoding::Translator& translator) {
+  const models::ModelLanguages& reverse = translator.reverse_languages();
+  if (!reverse.sources.empty() && reverse == translator.languages()) {
+    const auto [source, target] = reverse.only_pair();
+    fmt::print(stderr,
+               "dragoman: warning: {} translates from {} to {}, as --model does; a reverse model translates from {} to "
+               "{}, or both ways\n",
+               folder, source, target, target, source);
+  }
+}
+
 // Lines of a file whose end is known; 0 = not known.
 int64_t lines_of_file(const std::string& file) {
   std::error_code unknown;
@@ -128,6 +140,7 @@ class Translate {
         search_(search_of(arguments, *translator_)),
         languages_(translator_->choose_languages(arguments.languages, arguments.prefix)),
         output_(arguments.output) {
+    warn_of_same_direction(arguments.reverse_model, *translator_);
     if (!arguments.terms.empty()) {
       terms_ = read_terms(arguments, *translator_, search_);
     }

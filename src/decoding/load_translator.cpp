@@ -26,26 +26,18 @@ LoadedModel load_translation_model(const std::filesystem::path& folder, std::opt
   return loaded;
 }
 
-// Null for an empty folder name. @param forward  the languages of the models that it reranks
-std::shared_ptr<const Reranker> load_reranker(const std::filesystem::path& folder,
-                                              std::optional<kernels::Precision> precision,
-                                              const models::ModelLanguages& forward) {
+// Sets the reranker, unless the folder name is empty.
+void load_reranker(const std::filesystem::path& folder, std::optional<kernels::Precision> precision,
+                   TranslatorSetup& setup) {
   if (folder.empty()) {
-    return nullptr;
+    return;
   }
   LoadedModel reverse = load_translation_model(folder, precision);
   base::check_usage(!reverse.languages.has_codes(),
                     "{}: translates between several languages; a reverse model has one pair", folder.string());
-  if (!reverse.languages.sources.empty() && !forward.has_codes() && !forward.sources.empty()) {
-    const auto [source, target] = reverse.languages.only_pair();
-    const auto [read, written] = forward.only_pair();
-    base::check_usage(
-        source != read || target != written,
-        "{}: translates from {} to {}, as the model itself does; a reverse model translates from {} to {}",
-        folder.string(), source, target, written, read);
-  }
-  return std::make_shared<Reranker>(std::move(reverse.model), std::move(reverse.vocabularies.source),
-                                    std::move(reverse.vocabularies.target));
+  setup.reverse_languages = std::move(reverse.languages);
+  setup.reranker = std::make_shared<Reranker>(std::move(reverse.model), std::move(reverse.vocabularies.source),
+                                              std::move(reverse.vocabularies.target));
 }
 
 }  // namespace
@@ -70,8 +62,11 @@ std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path>
     check_same("target", first.vocabularies.target, next.vocabularies.target, folders.front(), folder);
     models.push_back(next.model);
   }
-  TranslatorSetup setup{first.defaults, std::move(first.shortlist), load_reranker(reverse, precision, first.languages),
-                        threads, std::move(first.languages)};
+  TranslatorSetup setup{.defaults = first.defaults,
+                        .shortlist = std::move(first.shortlist),
+                        .threads = threads,
+                        .languages = std::move(first.languages)};
+  load_reranker(reverse, precision, setup);
   return std::make_unique<Translator>(std::move(models), first.vocabularies.source, first.vocabularies.target,
                                       std::move(setup));
 }

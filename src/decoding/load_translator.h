@@ -18,8 +18,7 @@ Translator load_translator(const std::filesystem::path& folder, std::optional<ke
 
 /// The same for several folders, searched as one model with the search defaults and the shortlist of the first.
 /// @param reverse  folder of a model of the other direction that reranks (see Reranker); empty = none. Its vocabulary
-/// is its own affair. One of the same direction is refused where both folders say their languages: "DIR-B: translates
-/// from en to de, as the model itself does; a reverse model translates from de to en".
+/// is its own affair.
 /// @param threads  of Translator::submit
 /// Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their
 /// vocabularies: "DIR-B: its target vocabulary is not that of DIR-A; ...".

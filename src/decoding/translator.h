@@ -29,6 +29,7 @@ struct TranslatorSetup {
   std::shared_ptr<const Reranker> reranker = nullptr;
   ServiceThreads threads = {};  ///< of `submit`
   models::ModelLanguages languages = {};
+  models::ModelLanguages reverse_languages = {};  ///< of the model of the reranker
 };
 
 /// Text in, text out. Holds a model and its vocabularies, or several models as one.
@@ -83,6 +84,8 @@ class Translator {
   const SearchOptions& search_defaults() const { return setup_.defaults; }
   /// Of the model's folder; empty where it does not say them.
   const models::ModelLanguages& languages() const { return setup_.languages; }
+  /// Of the folder of the reverse model; empty where there is none or it does not say them.
+  const models::ModelLanguages& reverse_languages() const { return setup_.reverse_languages; }
   /// Returns what a request needs to say of its languages. Throws: as decoding::choose_languages.
   [[nodiscard]] ChosenLanguages choose_languages(const models::LanguagePair& asked) const {
     return decoding::choose_languages(setup_.languages, asked, {source_, target_});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -100,6 +101,16 @@ std::optional<LanguagePair> languages_of_files(const std::filesystem::path& sour
   LanguagePair pair{language_of_file(source), language_of_file(target)};
   const bool are_known = !pair.source.empty() && !pair.target.empty() && pair.source != pair.target;
   return are_known ? std::optional(std::move(pair)) : std::nullopt;
+}
+
+bool say_several_pairs(std::span<const std::filesystem::path> sources, std::span<const std::filesystem::path> targets) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 0; i < std::min(sources.size(), targets.size()); ++i) {
+    if (const auto pair = languages_of_files(sources[i], targets[i])) {
+      pairs.emplace(pair->source.substr(0, pair->source.find('-')), pair->target.substr(0, pair->target.find('-')));
+    }
+  }
+  return pairs.size() > 1;
 }
 
 std::string languages_json(const LanguagePair& pair) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ std::string language_of_file(const std::filesystem::path& file);
 /// same: en and de of "train.en" and "train.de.gz". Nothing for "train.txt".
 std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,
                                                const std::filesystem::path& target);
+
+/// Returns true if the names of some pair of text files say other languages than those of another pair, as where a
+/// model learns both directions. Scripts and countries make no other language.
+bool say_several_pairs(std::span<const std::filesystem::path> sources, std::span<const std::filesystem::path> targets);
 
 /// A language that a model reads or writes.
 struct ModelLanguage {

@@ -30,7 +30,10 @@ class TranslationTask : public Task {
  public:
   explicit TranslationTask(const TrainOptions& options)
       : text_(options.source, options.target),
-        languages_(models::languages_of_files(options.source.front(), options.target.front())) {
+        has_several_pairs_(models::say_several_pairs(options.source, options.target)) {
+    if (!has_several_pairs_) {
+      languages_ = models::languages_of_files(options.source.front(), options.target.front());
+    }
     if (!options.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
       valid_text_.emplace(options.valid_source, options.valid_target);
     }
@@ -48,7 +51,7 @@ class TranslationTask : public Task {
   std::string languages() const override { return languages_ ? models::languages_json(*languages_) : ""; }
   // A model of several languages needs texts that begin with its codes; it is not known whether these do.
   std::string adopt_languages(const std::string& languages) override {
-    if (languages_ || languages.empty()) {
+    if (languages_ || has_several_pairs_ || languages.empty()) {
       return "";
     }
     const models::ModelLanguages known = models::languages_from_json(languages, models::kLanguagesName);
@@ -81,6 +84,7 @@ class TranslationTask : public Task {
 
  private:
   data::ParallelCorpus text_;
+  bool has_several_pairs_;  // the model then says no languages
   std::optional<models::LanguagePair> languages_;
   std::optional<data::ParallelCorpus> valid_text_;
 };

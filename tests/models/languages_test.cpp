@@ -26,6 +26,14 @@ TEST(Languages, AreThoseThatFileNamesEndIn) {
   EXPECT_EQ(languages_of_files("train.en-tok", "train.de-tok"), std::nullopt);
 }
 
+TEST(Languages, OfSeveralPairsAreSeenByTheNames) {
+  using Files = std::vector<std::filesystem::path>;
+  EXPECT_TRUE(say_several_pairs(Files{"a.en", "a.de"}, Files{"a.de", "a.en"}));
+  EXPECT_TRUE(say_several_pairs(Files{"a.en", "b", "a.en"}, Files{"a.de", "b", "a.fr"}));
+  EXPECT_FALSE(say_several_pairs(Files{"a.en", "b", "c.en-GB"}, Files{"a.zh", "b", "c.zh-CN"}));
+  EXPECT_FALSE(say_several_pairs(Files{"a", "b"}, Files{"a", "b"}));
+}
+
 TEST(Languages, TextAndBack) {
   const LanguagePair pair{"en", "zh-Hans"};
   EXPECT_EQ(languages_from_json(languages_json(pair), "f").only_pair(), pair);

@@ -356,6 +356,12 @@ TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
   train(back, 1);
   EXPECT_EQ(languages_of("back"), nlohmann::json::parse("{\"source\": \"de\", \"target\": \"en\"}"))
       << "the names of the files say more";
+  TrainOptions both = options("both");
+  both.initial_model = folder_ / "first";
+  both.source.push_back(both.target.front());
+  both.target.push_back(both.source.front());
+  train(both, 1);
+  EXPECT_EQ(languages_of("both"), nlohmann::json()) << "both directions, so no pair";
   TrainOptions anew = tuned;
   anew.initial_model.clear();
   anew.model_folder = folder_ / "anew";
