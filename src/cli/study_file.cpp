@@ -259,6 +259,16 @@ class StudyReader : private StudyParts {
     (names_stage ? stage->options : study_.options).set(option, {value});
   }
 
+  // A task other than that of the metrics would be noticed after the trainings.
+  void check_task_of_metrics(const std::string& task) const {
+    const bool are_labels = study_.scored_lines() == evaluation::LineKind::kLabels;
+    if (are_labels || study_.scored_lines() == evaluation::LineKind::kTags) {
+      const char* needed = are_labels ? "classify" : "tag";
+      check_usage(task == needed, "{}: the metrics are of {}, which task {} writes; the task is {}", file(),
+                  are_labels ? "labels" : "tags", needed, task);
+    }
+  }
+
   // What is scored must be what the commands make of the tests.
   void check_tests(bool trains_on_text) const {
     const std::vector<std::string>* task = study_.options.find("task");
@@ -271,6 +281,9 @@ class StudyReader : private StudyParts {
                 "{}: the metrics are of labels or tags, the trainings translate; name metrics of translations", file());
     check_usage(study_.perplexities.empty() || (scores_translations && translates),
                 "{}: perplexity is of tests with a source and a target", file());
+    if (task != nullptr) {  // else each row may have one
+      check_task_of_metrics(task->front());
+    }
     check_usage(scores_translations || !study_.lowercase_text,
                 "{}: lowercase would change labels and tags; give texts in lower case instead", file());
     for (const study::TestSet& test : study_.tests) {

@@ -280,6 +280,7 @@ wrong_encoder() {  # WHAT_IT_SAYS SED_OF_THE_FILE
   expect "message \"$(cat err)\" with $1" 1 "$(grep -cF -- "$1" err)"
 }
 wrong_encoder 'metrics must be of translations, of labels or of tags, and of one kind' 's/span-f1/accuracy/'
+wrong_encoder 'the metrics are of labels, which task classify writes; the task is tag' 's/span-f1, tag-accuracy/accuracy/'
 wrong_encoder 'test test is a text with labels or tags; name their metrics under score' 's/metrics: .span-f1, tag-accuracy.,//'
 wrong_encoder 'needs a source and a target, or a text alone' 's/{test: {text: test.tags}}/{test: {source: test.en, text: test.tags}}/'
 wrong_encoder 'the trainings read one text' 's/{test: {text: test.tags}}/{test: {source: test.en, target: test.de}}/'
