@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/text/text_file.h"
+#include "evaluation/evaluate.h"
+#include "evaluation/read_text.h"
 #include "models/model_folder.h"
 
 namespace dragoman::study {
@@ -79,6 +81,7 @@ class Given {
       check_is_file(test.text, owner);
       check_usage(data::count_lines(test.text) > 0, "study {}: {}: {} is empty", study_.name, owner,
                   test.text.string());
+      check_reference(test.text);
       return;
     }
     check_is_file(test.source, owner);
@@ -88,6 +91,16 @@ class Given {
                 study_.name, owner, test.source.string(), source, test.target.string(), target);
     check_usage(source >= static_cast<size_t>(test.join), "study {}: {}: {} has {} lines, which is less than join: {}",
                 study_.name, owner, test.source.string(), source, test.join);
+  }
+
+  // Lines without labels or tags, and a label that no line has, would be noticed after the trainings.
+  void check_reference(const fs::path& path) const {
+    const evaluation::Text text = evaluation::read_text(path);
+    const std::vector<std::string> lines = evaluation::relevant_lines(text, study_.scored_lines(), text);
+    const evaluation::Lines all[] = {lines};
+    for (const evaluation::MetricKind kind : study_.score.metrics) {
+      [[maybe_unused]] const auto metric = evaluation::make_metric(kind, study_.score, all);
+    }
   }
 
   const Study& study_;

@@ -266,6 +266,10 @@ for lines in 200 201; do  # of the 200 that there are
 done
 expect "what it says of lines that are not there" 1 "$(grep -c 'has 200 lines, the study wants its first 201' err)"
 expect "the model of all lines" "" "$(diff few-200/results.json classify/results.json | grep '^< .*"accuracy"')"
+sed 's/macro-f1/f1/' classify.yaml >positive.yaml
+"$program" study positive.yaml --corpus corpus --dry-run >out 2>err
+expect "status with a positive label that no test has" 65 $?
+expect "what it says of that label" 1 "$(grep -c 'no line has the label "1", whose F1 is asked for' err)"
 sed -i 's/lines: 201/lines: 150/' few.yaml
 "$program" study few.yaml --corpus corpus --rows plain --folder few-200 >out 2>err
 expect "status with other lines in the same folder" 2 $?
