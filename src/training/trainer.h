@@ -59,7 +59,11 @@ class Trainer {
 
  private:
   Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal);
+  void complete_options();
+  void agree_and_lock();
+  void adopt(const RunStart& start, std::vector<std::string>& notes);
   void adopt_shape(const std::string& config);
+  void make_parts(RunStart& start, std::vector<std::string>& notes);
   void make_model(RunStart& start);
   void restore(const Checkpoint& checkpoint, std::vector<std::string>& notes);
   void compare_from_here(std::vector<std::string>& notes);

@@ -96,6 +96,29 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
 Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distributed::ProcessGroup& processes,
                  std::ostream& terminal)
     : options_(options), processes_(processes), task_(std::move(task)) {
+  complete_options();
+  if (processes_.leads()) {
+    check_model_is_of_a_run(options_.model_folder);
+  }
+  if (task_ == nullptr) {
+    task_ = make_task(options_);
+  }
+  agree_and_lock();
+  std::vector<std::string> notes;  // for the person, before the first update
+  RunStart start = find_run_start(options_, *task_, processes_, terminal, notes);
+  adopt(start, notes);
+  make_parts(start, notes);
+  report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
+                               : std::make_unique<RunReport>();
+  for (const std::string& note : notes) {
+    report_->message(note);
+  }
+  describe(start.vocabularies);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::complete_options() {
   options_.schedule.d_model = options_.model.sizes().d_model;
   options_.schedule.max_steps = options_.run.max_steps;
   options_.schedule.total_seconds = 60.0 * options_.run.total_minutes;
@@ -103,12 +126,10 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   if (options_.run.workers == 0) {
     options_.run.workers = processes_.default_workers();
   }
-  if (processes_.leads()) {
-    check_model_is_of_a_run(options_.model_folder);
-  }
-  if (task_ == nullptr) {
-    task_ = make_task(options_);
-  }
+}
+
+// All processes must see the same text and options before the first of them writes.
+void Trainer::agree_and_lock() {
   state_.fingerprint = task_->fingerprint();
   if (processes_.size() > 1) {
     check_same_facts(processes_, facts_to_share(options_, state_.fingerprint, task_->validation_fingerprint()));
@@ -117,36 +138,41 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
     make_model_folder(options_.model_folder);
     lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
   }
-  std::vector<std::string> notes;  // for the person, before the first update
-  RunStart start = find_run_start(options_, *task_, processes_, terminal, notes);
-  const auto& checkpoint = start.checkpoint;
-  const auto& vocabularies = start.vocabularies;
+}
+
+// Takes what the start decides, a checkpoint or a model to start from: shape, precision, labels, languages.
+void Trainer::adopt(const RunStart& start, std::vector<std::string>& notes) {
   if (!start.initial_config.empty()) {
     adopt_shape(start.initial_config);
   }
-  if (const std::string note = task_->adopt_labels(start.labels); !note.empty()) {
-    notes.push_back(note);
+  for (const std::string& note : {task_->adopt_labels(start.labels), task_->adopt_languages(start.languages)}) {
+    if (!note.empty()) {
+      notes.push_back(note);
+    }
   }
-  if (const std::string note = task_->adopt_languages(start.languages); !note.empty()) {
-    notes.push_back(note);
-  }
+  const auto& checkpoint = start.checkpoint;
   options_.precision = precision_of_run(options_, checkpoint);
   options_.model = task_->shape(
-      with_rows_for(vocabularies, options_.model, start.initial_config.empty() ? "" : options_.initial_model));
-  ModelTexts texts = model_texts(vocabularies, options_.model);
-  texts.labels = task_->labels();
-  texts.languages = checkpoint ? checkpoint->texts.languages : task_->languages();  // text files may be renamed
-  publisher_ = std::make_unique<Publisher>(options_, processes_, std::move(texts));
-  examples_ = task_->examples(vocabularies, options_, data_exchange(processes_));
+      with_rows_for(start.vocabularies, options_.model, start.initial_config.empty() ? "" : options_.initial_model));
   if (checkpoint && options_.batch.fit) {
     adopt_fitted_batch(options_.batch, checkpoint->recipe, options_.model_folder.string());
   }
+}
+
+// Makes the parts of the run in the order in which they need each other.
+void Trainer::make_parts(RunStart& start, std::vector<std::string>& notes) {
+  const auto& checkpoint = start.checkpoint;
+  ModelTexts texts = model_texts(start.vocabularies, options_.model);
+  texts.labels = task_->labels();
+  texts.languages = checkpoint ? checkpoint->texts.languages : task_->languages();  // text files may be renamed
+  publisher_ = std::make_unique<Publisher>(options_, processes_, std::move(texts));
+  examples_ = task_->examples(start.vocabularies, options_, data_exchange(processes_));
   make_model(start);
   if (!checkpoint) {
     plan_memory();
   }
   batcher_ = std::make_unique<data::Batcher>(*examples_, batcher_options(options_, processes_));
-  validation_ = task_->validation(vocabularies, options_);
+  validation_ = task_->validation(start.vocabularies, options_);
   check_measures(*validation_, options_);
   if (checkpoint) {
     restore(*checkpoint, notes);
@@ -155,15 +181,7 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   compare_from_here(notes);
   progress_ = std::make_unique<RunProgress>(options_, state_, clock_, examples_->statistics().target_tokens);
   loss_watch_ = std::make_unique<LossWatch>(task_->choices(*model_, options_));
-  report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
-                               : std::make_unique<RunReport>();
-  for (const std::string& note : notes) {
-    report_->message(note);
-  }
-  describe(vocabularies);
 }
-
-Trainer::~Trainer() = default;
 
 // Of the model to start from, instead of the options.
 void Trainer::adopt_shape(const std::string& config) {
