@@ -10,6 +10,7 @@ namespace dragoman::training {
 namespace {
 
 using kernels::Precision;
+using kernels::Transpose;
 using tensor::HostEdit;
 using tensor::HostView;
 using tensor::Tensor;
@@ -19,9 +20,9 @@ constexpr int64_t kStrips = 4, kLarge = 256;
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
 constexpr double kEpsilon = 1e-7;  // against a division by 0
 
-void multiply(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& c, Precision precision) {
-  const auto as = [](bool transposed) { return transposed ? kernels::Transpose::kYes : kernels::Transpose::kNo; };
-  kernels::backend_of(c).gemm({a, as(transpose_a), b, as(transpose_b), nullptr, c, false, precision});
+void multiply(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c,
+              Precision precision) {
+  kernels::backend_of(c).gemm({a, transpose_a, b, transpose_b, nullptr, c, false, precision});
 }
 
 void copy_above_diagonal_below(Tensor& square) {
@@ -35,16 +36,18 @@ void copy_above_diagonal_below(Tensor& square) {
   }
 }
 
-// square = X X^T, or X^T X [n, n]. The host computes strips of rows from the diagonal on, and copies the rest. A GPU
-// multiplies faster than it would copy.
-void multiply_with_itself(const Tensor& x, bool by_columns, Tensor& square, Precision precision) {
+// square = X X^T if X stands as it is, X^T X if it is transposed [n, n]. The host computes strips of rows from the
+// diagonal on, and copies the rest. A GPU multiplies faster than it would copy.
+void multiply_with_itself(const Tensor& x, Transpose transpose, Tensor& square, Precision precision) {
+  const bool by_columns = transpose == Transpose::kYes;
   const int64_t n = square.dim(0);
   const int64_t strip = square.device().is_host() && n >= kLarge ? (n + kStrips - 1) / kStrips : n;
   const auto part = [&](int64_t begin, int64_t end) { return by_columns ? x.columns(begin, end) : x.rows(begin, end); };
   for (int64_t begin = 0; begin < n; begin += strip) {
     const int64_t end = std::min(begin + strip, n);
     Tensor upper = square.rows(begin, end).columns(begin, n);
-    multiply(part(begin, end), by_columns, part(begin, n), !by_columns, upper, precision);
+    multiply(part(begin, end), transpose, part(begin, n), by_columns ? Transpose::kNo : Transpose::kYes, upper,
+             precision);
   }
   if (strip < n) {
     copy_above_diagonal_below(square);
@@ -79,11 +82,11 @@ Tensor orthogonalised(const Tensor& matrix, Precision precision) {
     std::ranges::transform(elements.span(), elements.span().begin(), [&](float value) { return value * inverse; });
   }
   for (int step = 0; step < kSteps; ++step) {
-    multiply_with_itself(x, !is_wide, gram, precision);
-    multiply_with_itself(gram, false, polynomial, precision);
+    multiply_with_itself(x, is_wide ? Transpose::kNo : Transpose::kYes, gram, precision);
+    multiply_with_itself(gram, Transpose::kNo, polynomial, precision);
     make_polynomial(gram, polynomial);
-    is_wide ? multiply(polynomial, false, x, false, next, precision)
-            : multiply(x, false, polynomial, false, next, precision);
+    is_wide ? multiply(polynomial, Transpose::kNo, x, Transpose::kNo, next, precision)
+            : multiply(x, Transpose::kNo, polynomial, Transpose::kNo, next, precision);
     std::swap(x, next);
   }
   return x;
