@@ -1,13 +1,18 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "base/signals.h"
 #include "cli/command.h"
@@ -47,17 +52,29 @@ struct StudyArguments {
   }
 };
 
-// Runs this program again, so that a command that is killed or out of memory ends alone.
-study::Program this_program(const base::StopSignals& signals) {
-  return [&signals, program = fs::read_symlink("/proc/self/exe").string()](std::vector<std::string> words,
-                                                                           const fs::path& output) {
-    words.insert(words.begin(), program);
+// Runs this program again, so that a command that is killed or out of memory ends alone. It is the same program to the
+// end of the study, even if its file is replaced.
+class ThisProgram {
+ public:
+  explicit ThisProgram(const base::StopSignals& signals)
+      : signals_(signals), name_(fs::read_symlink(kSelf).string()), program_(::open(kSelf, O_RDONLY | O_CLOEXEC)) {
+    base::check(program_.get() >= 0, base::ErrorKind::kRuntime, "study: cannot open {}: {}", kSelf,
+                std::strerror(errno));
+  }
+  int operator()(std::vector<std::string> words, const fs::path& output) const {
+    words.insert(words.begin(), name_);
     if (is_quiet()) {
       words.emplace_back("--quiet");
     }
-    return study::run_child(words, output, signals);
-  };
-}
+    return study::run_child(program_, words, output, signals_);
+  }
+
+ private:
+  static constexpr const char* kSelf = "/proc/self/exe";
+  const base::StopSignals& signals_;
+  std::string name_;
+  base::FileDescriptor program_;
+};
 
 study::TrainingLimits limits_of(const std::vector<std::string>& words) {
   const training::TrainOptions options = train_options_of({words.begin() + 1, words.end()});
@@ -77,12 +94,22 @@ std::vector<Cell> chosen_cells(const Study& study, const StudyArguments& argumen
   return cells;
 }
 
+std::vector<const study::Row*> rows_of(const std::vector<Cell>& cells) {
+  std::vector<const study::Row*> rows;
+  for (const Cell& cell : cells) {
+    if (std::ranges::count(rows, cell.row) == 0) {
+      rows.push_back(cell.row);
+    }
+  }
+  return rows;
+}
+
 std::string duration(double minutes) {
   return std::isfinite(minutes) ? report::format_duration(60.0 * minutes) : "unknown";
 }
 
 study::UpdateSeconds measured(const Study& study, const study::Row& row, const StudyArguments& arguments,
-                              const base::StopSignals& signals) {
+                              const ThisProgram& program, const base::StopSignals& signals) {
   study::UpdateSeconds seconds;
   if (arguments.measure == 0.0) {
     return seconds;
@@ -93,7 +120,7 @@ study::UpdateSeconds measured(const Study& study, const study::Row& row, const S
       continue;
     }
     try {
-      seconds[stage.name] = study::measure_update(study, row, stage, scratch, arguments.measure, this_program(signals));
+      seconds[stage.name] = study::measure_update(study, row, stage, scratch, arguments.measure, std::cref(program));
     } catch (const study::CommandFailed& failed) {
       base::check(signals.requested(), base::ErrorKind::kRuntime,
                   "study {}: row {}, stage {}: status {} of: dragoman {}", study.name, row.name, stage.name,
@@ -105,17 +132,19 @@ study::UpdateSeconds measured(const Study& study, const study::Row& row, const S
 
 int predict(const Study& study, const StudyArguments& arguments) {
   const base::StopSignals signals;
-  for (const std::string& absent : study::absent_models(study)) {  // another study may make it
+  const ThisProgram program(signals);
+  const std::vector<Cell> cells = chosen_cells(study, arguments);
+  for (const std::string& absent : study::absent_models(study, rows_of(cells))) {  // another study may make it
     say_note(absent);
   }
   TextOutput output("-");
-  const std::vector<Cell> cells = chosen_cells(study, arguments);
   output.write("| row | runs | training of a run | of all runs |\n|---|---|---|---|\n");
   double all = 0.0;
   for (const study::Row& row : study.rows) {
     const auto runs = std::ranges::count(cells, &row, &Cell::row);
     if (runs > 0) {
-      const double minutes = study::forecast(study, row, limits_of, measured(study, row, arguments, signals)).minutes;
+      const double minutes =
+          study::forecast(study, row, limits_of, measured(study, row, arguments, program, signals)).minutes;
       if (signals.requested()) {
         return signals.exit_status();
       }
@@ -140,14 +169,16 @@ void write_results(const Study& study, const study::StudyFolder& folder) {
 }
 
 int run_study(const Study& study, const StudyArguments& arguments) {
-  const std::vector<std::string> absent = study::absent_models(study);
+  const std::vector<Cell> cells = chosen_cells(study, arguments);
+  const std::vector<std::string> absent = study::absent_models(study, rows_of(cells));
   base::check_usage(absent.empty(), "{}", fmt::join(absent, "\n"));
   const base::StopSignals signals;
+  const ThisProgram program(signals);
   const study::StudyFolder folder(study, arguments.study_folder(study));
   const auto tell = [](const std::string& text) { say_status(fmt::format("dragoman: study: {}\n", text)); };
-  for (const Cell& cell : chosen_cells(study, arguments)) {
+  for (const Cell& cell : cells) {
     const bool was_done = study::is_done(study, folder, cell);
-    const int status = study::run_cell(study, folder, cell, this_program(signals), tell);
+    const int status = study::run_cell(study, folder, cell, std::cref(program), tell);
     if (status != 0 || signals.requested()) {
       say(fmt::format("dragoman: study: stopped in {}; run the same command to go on\n", cell.name()));
       return status != 0 ? status : signals.exit_status();
@@ -174,8 +205,9 @@ int run(const StudyArguments& arguments) {
   }
   // What can be seen to be wrong is refused before the work.
   study::check_given(study);
-  for (const study::Row& row : study.rows) {
+  for (study::Row& row : study.rows) {
     [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
+    row.total_minutes = limits_of(study::train_arguments(study, {&row, 1}, study.last_stage())).total_minutes;
   }
   return arguments.dry_run ? predict(study, arguments) : run_study(study, arguments);
 }

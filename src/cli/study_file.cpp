@@ -52,16 +52,16 @@ class StudyReader : private StudyParts {
                                                              "lowercase", "minutes",        "reach"};
 
   void read_variables(const YAML::Node& node, const std::vector<std::string>& changes) {
-    if (node.IsDefined()) {
-      for (const auto& [name, each] : entries(node, {}, "variables")) {
-        variables()[name] = value(each, name);
-      }
-    }
+    std::map<std::string, std::string> set;
     for (const std::string& change : changes) {
       const size_t equals = change.find('=');
       check_usage(equals != std::string::npos && equals > 0, "--set is \"{}\", must be NAME=VALUE", change);
-      if (const auto found = variables().find(change.substr(0, equals)); found != variables().end()) {
-        found->second = change.substr(equals + 1);
+      set[change.substr(0, equals)] = change.substr(equals + 1);
+    }
+    if (node.IsDefined()) {
+      for (const auto& [name, each] : entries(node, {}, "variables")) {  // later ones may be made of earlier ones
+        const auto found = set.find(name);
+        variables()[name] = found == set.end() ? value(each, name) : found->second;
       }
     }
   }
@@ -324,7 +324,20 @@ class StudyReader : private StudyParts {
       study_.decided_by_start.insert(option->get_lnames().front());
     }
     study::check_study(study_);
+    check_text_stages();
     choose_metrics();
+  }
+
+  // Options of a translation or filter in each row; the trainings are checked with their forecast.
+  void check_text_stages() const {
+    for (const study::Row& row : study_.rows) {
+      for (const Stage& stage : study_.stages) {
+        if (stage.kind != study::StageKind::kTrain) {
+          of_stage(stage).check(study_.text_options(row, stage),
+                                fmt::format("{}: row {}, stage {}", file(), row.name, stage.name));
+        }
+      }
+    }
   }
 
   std::filesystem::path corpus_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "base/nearest_name.h"
@@ -160,9 +161,11 @@ study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node,
     return row;
   }
   check_usage(node.IsMap(), "{}: row {} must hold lines of the form \"option: value\"", place(node), name);
+  std::set<std::string> seen;
   for (const auto& entry : node) {
     const std::string key = entry.first.Scalar();
     const std::string line = place(entry.first);
+    check_usage(seen.insert(key).second, "{}: {} is given a second time; keep one", line, key);
     if (key == "about") {
       row.about = value(entry.second, key);
     } else if (key == "paper") {

@@ -13,7 +13,6 @@
 
 #include "base/durable_write.h"
 #include "base/error.h"
-#include "base/file_descriptor.h"
 #include "base/files.h"
 
 namespace dragoman::study {
@@ -23,7 +22,7 @@ constexpr int kCannotRun = 127;  // the shell's status
 constexpr int kSignalStatus = 128;
 
 // Only functions that are safe between fork and exec.
-[[noreturn]] void become(const std::vector<char*>& words, int output, pid_t parent) {
+[[noreturn]] void become(int program, const std::vector<char*>& words, int output, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) {
     ::_exit(kSignalStatus + SIGKILL);
@@ -35,7 +34,7 @@ constexpr int kSignalStatus = 128;
   if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0 || (output >= 0 && ::dup2(output, STDOUT_FILENO) < 0)) {
     ::_exit(kCannotRun);
   }
-  ::execv(words.front(), words.data());
+  ::fexecve(program, words.data(), environ);
   ::_exit(kCannotRun);
 }
 
@@ -59,8 +58,8 @@ int wait_for(pid_t child, const base::StopSignals& signals) {
 
 }  // namespace
 
-int run_child(const std::vector<std::string>& words, const std::filesystem::path& output,
-              const base::StopSignals& signals) {
+int run_child(const base::FileDescriptor& program, const std::vector<std::string>& words,
+              const std::filesystem::path& output, const base::StopSignals& signals) {
   std::vector<char*> pointers;
   for (const std::string& word : words) {
     pointers.push_back(const_cast<char*>(word.c_str()));  // execv changes nothing
@@ -77,7 +76,7 @@ int run_child(const std::vector<std::string>& words, const std::filesystem::path
   const pid_t child = ::fork();
   base::check(child >= 0, base::ErrorKind::kRuntime, "study: cannot start {}: {}", words.front(), std::strerror(errno));
   if (child == 0) {
-    become(pointers, output.empty() ? -1 : file.get(), parent);
+    become(program.get(), pointers, output.empty() ? -1 : file.get(), parent);
   }
   const int status = wait_for(child, signals);
   base::check(status != kCannotRun, base::ErrorKind::kRuntime, "study: cannot run {}", words.front());

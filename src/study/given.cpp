@@ -29,10 +29,9 @@ class Given {
       lines_[name] = lines_of_part(name, path);
     }
     check_pair("the validation text", {"valid-source"}, {"valid-target"});
+    check_validation();
     for (const Stage& stage : study_.stages) {
-      if (stage.kind == StageKind::kTrain || stage.kind == StageKind::kFilter) {
-        check_pair("stage " + stage.name, stage.source, stage.target);
-      }
+      check_stage(stage);
     }
     for (const TestSet& test : study_.tests) {
       check_test(test);
@@ -75,6 +74,43 @@ class Given {
     }
   }
 
+  void check_stage(const Stage& stage) {
+    const std::string owner = "stage " + stage.name;
+    if (stage.kind == StageKind::kTrain || stage.kind == StageKind::kFilter) {
+      check_pair(owner, stage.source, stage.target);
+    }
+    const auto& read =
+        stage.kind == StageKind::kDistill || stage.kind == StageKind::kTranslate ? stage.source : stage.target;
+    if (!stage.nearest_to.empty()) {
+      check_pair(owner, read, stage.nearest_to);
+    }
+    if (const auto lines = lines_of(read); stage.translates() && lines.has_value()) {
+      lines_[stage.name] = *lines;
+    }
+  }
+
+  // The validation text is scored as a test set is.
+  void check_validation() const {
+    const auto text = [&](const char* name) {
+      const auto found = study_.texts.find(name);
+      return found == study_.texts.end() ? fs::path() : found->second;
+    };
+    if (study_.has_searches()) {
+      for (const char* name : {"valid-source", "valid-target"}) {
+        check_is_text(text(name));
+      }
+    } else if (!text("valid-text").empty() && study_.part_of("valid-text").is_whole()) {
+      check_reference(text("valid-text"));
+    }
+  }
+
+  // Bytes that are no text would be noticed when translations are scored.
+  static void check_is_text(const fs::path& path) {
+    if (!path.empty()) {
+      [[maybe_unused]] const evaluation::Text text = evaluation::read_text(path);
+    }
+  }
+
   void check_test(const TestSet& test) const {
     const std::string owner = "test " + test.name;
     if (!test.text.empty()) {
@@ -86,6 +122,8 @@ class Given {
     }
     check_is_file(test.source, owner);
     check_is_file(test.target, owner);
+    check_is_text(test.source);
+    check_is_text(test.target);
     const size_t source = data::count_lines(test.source), target = data::count_lines(test.target);
     check_usage(source == target, "study {}: {}: {} has {} lines, {} {}; they must translate each other line by line",
                 study_.name, owner, test.source.string(), source, test.target.string(), target);
@@ -109,7 +147,7 @@ class Given {
 
 }  // namespace
 
-std::vector<std::string> absent_models(const Study& study) {
+std::vector<std::string> absent_models(const Study& study, std::span<const Row* const> rows) {
   std::vector<std::string> said;
   const auto check = [&](const std::string& owner, const fs::path& model) {
     if (!base::path_exists(model / models::kWeightsName)) {
@@ -119,6 +157,14 @@ std::vector<std::string> absent_models(const Study& study) {
   };
   for (const auto& [name, model] : study.models) {
     check("the model " + name, model);
+  }
+  for (const Row* row : rows) {
+    for (const Stage& stage : study.stages) {
+      const OptionList options = stage.kind == StageKind::kTrain ? study.options_of(*row, stage) : OptionList();
+      if (const auto* initial = options.find("initial-model"); initial != nullptr) {
+        check(fmt::format("the initial model of row {}", row->name), initial->front());
+      }
+    }
   }
   for (const auto& [name, options] : study.searches) {
     const auto* reverse = options.find("reverse-model");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -7,9 +8,9 @@
 
 namespace dragoman::study {
 
-/// Returns what is to be said of the models that a study is given and that are not there: "study student: the model
-/// teacher is multi30k/model, where no model.safetensors is".
-std::vector<std::string> absent_models(const Study& study);
+/// Returns what is to be said of the models that a study is given for `rows` and that are not there: "study student:
+/// the model teacher is multi30k/model, where no model.safetensors is".
+std::vector<std::string> absent_models(const Study& study, std::span<const Row* const> rows);
 
 /// Checks, before any training, that the texts and tests which a study is given fit: parts have their lines and
 /// columns, and a source has the lines of its target. Throws: Error(kUsage), "study trial: test news: en.txt has 80

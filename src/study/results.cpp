@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "models/model_folder.h"
 #include "study/run.h"
 #include "tensor/safetensors_header.h"
@@ -48,6 +49,15 @@ int64_t parameters_of(const std::filesystem::path& model) {
   return parameters;
 }
 
+std::string vocabulary_of(const std::filesystem::path& model) {
+  std::string hashes;
+  for (const char* name : {models::kJointVocabularyName, models::kSourceVocabularyName, models::kTargetVocabularyName,
+                           models::kTokenizerName}) {
+    hashes += base::path_exists(model / name) ? base::sha256_file(model / name) : "-";
+  }
+  return hashes;
+}
+
 // Where a training ended: a short one has no row of progress.
 struct End {
   int64_t step = 0;
@@ -78,6 +88,7 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
   result.seed = cell.seed;
   const std::filesystem::path model = folder.model_of(cell, study.last_stage().name);
   result.parameters = parameters_of(model);
+  result.vocabulary = vocabulary_of(model);
   for (const Stage& stage : study.stages) {
     if (stage.kind != StageKind::kTrain) {
       continue;
@@ -146,6 +157,15 @@ SeedScores seed_scores(const RowResult& result, const RowResult& other, const st
   return scores;
 }
 
+// Whether the losses of the seeds that both have are of the same pieces.
+bool losses_compare(const RowResult& row, const RowResult& baseline) {
+  return std::ranges::all_of(row.cells, [&](const CellResult& cell) {
+    const auto other = std::ranges::find(baseline.cells, cell.seed, &CellResult::seed);
+    return other == baseline.cells.end() ||
+           (std::isfinite(cell.loss) && std::isfinite(other->loss) && cell.vocabulary == other->vocabulary);
+  });
+}
+
 void compare_all(const Study& study, const TestScorer& scorer, StudyResults& results) {
   const RowResult* baseline = result_of(results, study.baseline);
   if (baseline == nullptr) {
@@ -157,6 +177,10 @@ void compare_all(const Study& study, const TestScorer& scorer, StudyResults& res
     std::vector<Comparison> comparisons;
     std::vector<RowComparison> rows;
     for (const RowResult& row : results.rows) {
+      if (test.empty() && !losses_compare(row, *baseline)) {
+        results.incomparable.push_back(row.row->name);
+        continue;
+      }
       const SeedScores before = seed_scores(*baseline, row, search, test),
                        after = seed_scores(row, *baseline, search, test);
       if (&row != baseline && !before.scores.empty()) {

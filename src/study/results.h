@@ -21,6 +21,7 @@ struct CellResult {
   double minutes = 0.0;                ///< of training, all stages
   double last_minutes = 0.0;           ///< of the last one
   double loss = report::kNotMeasured;  ///< least validation loss of the last stage
+  std::string vocabulary;              ///< hashes of the vocabularies of its model
   std::vector<report::ValidationRow> curve;
   /// By search and test set, in the order of the study's metrics.
   std::map<std::string, std::map<std::string, std::vector<double>>> scores;
@@ -54,7 +55,10 @@ struct StudyResults {
   std::vector<std::string> metrics;                         ///< their names: "BLEU", "chrF2"
   std::map<std::string, std::vector<LengthGroup>> lengths;  ///< of translations, by test set: those with sentences
   std::vector<RowComparison> comparisons;                   ///< test by test, over seeds that both sides have
-  std::string signature;                                    ///< of the first metric
+  /// Rows that are not compared by the validation loss: they have none, or another vocabulary than the baseline, so
+  /// that their losses are of other pieces.
+  std::vector<std::string> incomparable;
+  std::string signature;  ///< of the first metric
   size_t planned_cells = 0, done_cells = 0;
   std::vector<std::string> changed_cells;  ///< those that were done with other options or tests, which `rows` lacks
 };

@@ -12,9 +12,26 @@ namespace dragoman::study {
 
 namespace {
 
+// The words with options in the order of the alphabet, each with the values behind it: their order changes nothing.
+std::vector<std::vector<std::string>> sorted(const std::vector<std::string>& words) {
+  std::vector<std::vector<std::string>> groups(1);
+  for (const std::string& word : words) {
+    if (word.starts_with("--")) {
+      groups.emplace_back();
+    }
+    groups.back().push_back(word);
+  }
+  std::sort(groups.begin() + 1, groups.end());
+  return groups;
+}
+
+bool is_asked(const Step& step, const std::vector<std::string>& mark) {
+  return sorted(mark) == sorted(step.asked);
+}
+
 bool is_done(const StudyFolder& folder, const Cell& cell, const Step& step) {
   const auto mark = folder.marked(cell, step.name);
-  return mark.has_value() && *mark == step.asked && std::ranges::all_of(step.outputs, base::path_exists);
+  return mark.has_value() && is_asked(step, *mark) && std::ranges::all_of(step.outputs, base::path_exists);
 }
 
 // A stage that was done with other options stays as it is.
@@ -40,6 +57,7 @@ int run_cell(const Study& study, const StudyFolder& folder, const Cell& cell, co
     }
     check_may_act(folder, cell, step);
     say(fmt::format("{}: {}", cell.name(), step.name));
+    folder.unmark(cell, step.name);  // an interruption leaves no mark of what was there before
     step.act(program);
     folder.mark(cell, step.name, step.asked);
   }
@@ -57,7 +75,7 @@ bool is_done(const Study& study, const StudyFolder& folder, const Cell& cell) {
 bool is_changed(const Study& study, const StudyFolder& folder, const Cell& cell) {
   return std::ranges::any_of(steps_of(study, folder, cell), [&](const Step& step) {
     const auto mark = folder.marked(cell, step.name);
-    return mark.has_value() && *mark != step.asked;
+    return mark.has_value() && !is_asked(step, *mark);
   });
 }
 

@@ -10,13 +10,13 @@
 #include "base/lap.h"
 #include "data/text/text_file.h"
 #include "evaluation/chrf.h"
+#include "models/model_folder.h"
 
 namespace dragoman::study {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kManyHypotheses = "16";
 constexpr const char* kTuningName = "tuning.md";
 
 std::string joined_names(const std::vector<std::string>& names) {
@@ -127,21 +127,11 @@ class CellSteps {
     call(program, words);
   }
 
-  OptionList text_options(const Stage& stage) const {
-    OptionList options = stage.options;
-    options.lay_over(cell_.row->changes_of(stage));
-    return options;
-  }
+  OptionList text_options(const Stage& stage) const { return study_.text_options(*cell_.row, stage); }
 
   // Translations of a distillation or back-translation; of several hypotheses the one nearest a known translation.
   Step translate(const Stage& stage) const {
-    OptionList options = text_options(stage);
-    if (!stage.nearest_to.empty()) {
-      const auto* beam = options.find("beam-size");
-      const std::vector<std::string> many = beam == nullptr ? std::vector<std::string>{kManyHypotheses} : *beam;
-      options.set("beam-size", many);
-      options.set("nbest", options.find("nbest") == nullptr ? many : *options.find("nbest"));
-    }
+    const OptionList options = text_options(stage);
     const auto& names = stage.kind == StageKind::kBackTranslate ? stage.target : stage.source;
     std::vector<std::string> asked = {"translate", stage.model, joined_names(names), joined_names(stage.nearest_to)};
     append(asked, options.arguments());
@@ -249,6 +239,9 @@ class CellSteps {
   }
 
   void run_search(const Program& program, const NamedOptions& search) const {
+    if (!study_.tune) {  // the settings that an earlier form of the study has tuned
+      base::remove_quietly(fs::path(last_model()) / models::kDecodingName);
+    }
     OptionList options = search.second;
     if (const auto* reverse = options.find("reverse-model");
         reverse != nullptr && study_.names_model(reverse->front())) {

@@ -62,6 +62,9 @@ namespace {
 
 constexpr const char* kMinutes = "total-minutes";
 constexpr const char* kInitialModel = "initial-model";
+constexpr const char* kManyHypotheses = "16";
+constexpr const char* kFileOptions[] = {kInitialModel,   "tokenizer", "target-tokenizer",
+                                        "reverse-model", "terms",     "banned"};
 
 double number_of(const std::string& text) {
   double number = 0.0;
@@ -79,7 +82,48 @@ OptionList Row::changes_of(const Stage& stage) const {
 }
 
 bool Study::names_model(const std::string& model) const {
-  return models.contains(model) || std::ranges::count(stages, model, &Stage::name) > 0;
+  return models.contains(model) || std::ranges::any_of(stages, [&](const Stage& stage) {
+           return stage.kind == StageKind::kTrain && stage.name == model;
+         });
+}
+
+std::vector<std::pair<std::string, std::filesystem::path>> Study::given_files() const {
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  for (const auto& [model_name, folder] : models) {
+    files.emplace_back("model " + model_name, folder);
+  }
+  const auto add = [&](const OptionList& list) {
+    for (const char* option : kFileOptions) {
+      const std::vector<std::string>* value = list.find(option);
+      if (value != nullptr && !names_model(value->front())) {
+        files.emplace_back(fmt::format("--{} {}", option, value->front()), value->front());
+      }
+    }
+  };
+  add(options);
+  for (const Stage& stage : stages) {
+    add(stage.options);
+  }
+  for (const Row& each : rows) {
+    add(each.options);
+    std::ranges::for_each(each.stage_options, [&](const auto& changed) { add(changed.second); });
+  }
+  for (const auto* named : {&searches, &perplexities}) {
+    std::ranges::for_each(*named, [&](const NamedOptions& entry) { add(entry.second); });
+  }
+  return files;
+}
+
+OptionList Study::text_options(const Row& row, const Stage& stage) const {
+  OptionList list = stage.options;
+  list.lay_over(row.changes_of(stage));
+  if (stage.translates() && !stage.nearest_to.empty()) {
+    const auto* beam = list.find("beam-size");
+    const std::vector<std::string> many = beam == nullptr ? std::vector<std::string>{kManyHypotheses} : *beam;
+    list.set("beam-size", many);
+    list.set("nbest", list.find("nbest") == nullptr ? many : *list.find("nbest"));
+  }
+  return list;
 }
 
 OptionList Study::options_of(const Row& row, const Stage& stage) const {
@@ -88,6 +132,8 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
   if (!stage.start_from.empty()) {
     all.remove(decided_by_start);
     of_row.remove(decided_by_start);
+    all.remove({kInitialModel});
+    of_row.remove({kInitialModel});
   } else if (of_row.find(kInitialModel) != nullptr) {
     all.remove(decided_by_start);
   }

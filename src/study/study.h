@@ -81,6 +81,7 @@ struct Row {
   std::optional<double> paper;  ///< the BLEU that the paper has for this row
   OptionList options;           ///< of all trainings
   std::map<std::string, OptionList> stage_options;
+  double total_minutes = 0.0;  ///< after which its last training ends, by its options and preset; 0 = no time ends it
 
   /// Returns: the options that the row changes in a stage.
   OptionList changes_of(const Stage& stage) const;
@@ -125,6 +126,8 @@ struct Study {
 
   /// What is taken of a text.
   TextPart part_of(const std::string& text) const { return parts.contains(text) ? parts.at(text) : TextPart{}; }
+  /// Whether the study works with a copy of a text: in lower case, or of a part.
+  bool copies(const std::string& text) const { return lowercase_text || !part_of(text).is_whole(); }
   /// Whether the last training reads one text, not a source and a target. Without stages the names of the texts say it.
   bool trains_on_text() const {
     return stages.empty() ? texts.contains("text") && !texts.contains("source") : !last_stage().text.empty();
@@ -135,11 +138,18 @@ struct Study {
   evaluation::LineKind scored_lines() const { return evaluation::line_kind(score.metrics.front()); }
   const Stage& last_stage() const { return stages.back(); }
   const Row& row(const std::string& name_of_row) const;
-  /// Whether a stage, or one of `models`, has this name.
+  /// Whether a stage that trains, or one of `models`, has this name.
   bool names_model(const std::string& model) const;
-  /// Returns: the options of a stage in a row: those of the study, the stage, the row, and the row for the stage, where
-  /// each wins over those before. Those that the weights to start from decide are left out: of a stage's start_from, or
-  /// of the row's option initial-model, where those of the row stay. total-minutes is the stage's share.
+  /// Returns the given models, and the files and model folders that options name, such as a tokenizer: by what names
+  /// them, "model teacher", "--tokenizer vocabulary.spm". What a stage makes is none of them.
+  std::vector<std::pair<std::string, std::filesystem::path>> given_files() const;
+  /// Returns: the options of a stage that makes a text, in a row. A search for the hypothesis nearest a known
+  /// translation finds and writes many.
+  OptionList text_options(const Row& row, const Stage& stage) const;
+  /// Returns: the options of a stage that trains, in a row: those of the study, the stage, the row, and the row for the
+  /// stage, where each wins over those before. Those that the weights to start from decide are left out: of a stage's
+  /// start_from, or of the row's option initial-model, where those of the row stay. A stage with a start_from has no
+  /// initial-model beside it. total-minutes is the stage's share.
   OptionList options_of(const Row& row, const Stage& stage) const;
 };
 

@@ -27,8 +27,11 @@ class StageNames {
   }
 
   void check(const Stage& stage) {
-    const bool is_free = std::ranges::count(texts_, stage.name) == 0 && std::ranges::count(models_, stage.name) == 0;
-    check_usage(is_free, "study {}: two things are called \"{}\"", study_.name, stage.name);
+    check_free(stage.name);
+    if (stage.kind == StageKind::kFilter) {
+      check_free(stage.name + ".source");
+      check_free(stage.name + ".target");
+    }
     for (const auto* names : {&stage.source, &stage.target, &stage.text, &stage.nearest_to}) {
       for (const std::string& text : *names) {
         check_known(stage, "text", text, texts_);
@@ -50,6 +53,11 @@ class StageNames {
   }
 
  private:
+  void check_free(const std::string& name) const {
+    const bool is_free = std::ranges::count(texts_, name) == 0 && std::ranges::count(models_, name) == 0;
+    check_usage(is_free, "study {}: two things are called \"{}\"", study_.name, name);
+  }
+
   void check_known(const Stage& stage, const char* what, const std::string& name,
                    const std::vector<std::string>& known) const {
     check_usage(std::ranges::count(known, name) > 0,
@@ -146,11 +154,22 @@ void check_rows(const Study& study) {
   }
 }
 
+// Copies of texts in a folder of the study.
+void check_copies(const Study& study) {
+  FolderNames files(study);
+  for (const auto& [name, path] : study.texts) {
+    if (study.copies(name)) {
+      files.add(copy_name(name, path), "the text " + name);
+    }
+  }
+}
+
 void check_names(const Study& study) {
   StageNames names(study);
   for (const Stage& stage : study.stages) {
     names.check(stage);
   }
+  check_copies(study);
   check_cell(study);
   check_marks(study);
   check_rows(study);
@@ -176,9 +195,10 @@ void check_has_effect(const Study& study, const Row& row) {
 }
 
 // Weights to start from decide shape and vocabulary.
-void check_start(const Study& study, const Stage& stage) {
-  for (const OptionList::Option& option : stage.options.options()) {
-    check_usage(stage.start_from.empty() || !study.decided_by_start.contains(option.name),
+void check_start(const Study& study, const Stage& stage, const OptionList& options) {
+  for (const OptionList::Option& option : options.options()) {
+    const bool is_decided = study.decided_by_start.contains(option.name) || option.name == "initial-model";
+    check_usage(stage.start_from.empty() || !is_decided,
                 "study {}: stage {} starts from {}, which decides --{}; leave it out", study.name, stage.name,
                 stage.start_from, option.name);
   }
@@ -208,7 +228,10 @@ void check_study(const Study& study) {
   check_names(study);
   double shares = 0.0;
   for (const Stage& stage : study.stages) {
-    check_start(study, stage);
+    check_start(study, stage, stage.options);
+    for (const Row& row : study.rows) {
+      check_start(study, stage, row.changes_of(stage));
+    }
     shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
   }
   check_usage(shares <= kAllShares, "study {}: the shares of the stages are {:g} together, must be 1 or less",

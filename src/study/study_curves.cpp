@@ -38,22 +38,20 @@ double best_within(const CellResult& cell, const CurveScore& score, double minut
 }
 
 // The minutes after which the last training of a row ends; infinity if time does not end it.
-double total_minutes(const Study& study, const Row& row) {
-  const OptionList options = study.options_of(row, study.last_stage());
-  const std::vector<std::string>* given = options.find("total-minutes");
-  const double minutes = given == nullptr ? 0.0 : std::stod(given->front());
-  return minutes > 0.0 ? minutes : INFINITY;
+double total_minutes(const Row& row) {
+  return row.total_minutes > 0.0 ? row.total_minutes : INFINITY;
 }
 
 bool is_timed(const Study& study) {
-  return std::isfinite(total_minutes(study, study.row(study.baseline)));
+  return std::isfinite(total_minutes(study.row(study.baseline)));
 }
 
-// The best value for a column of a table: NaN if time ended the training long before. A training that time ends has its
-// last validation just after that time.
+// The best value for a column of a table: NaN if time ended the training long before, so that it would have gone on. A
+// training that time ends has its last validation just after that time.
 double best_after(const CellResult& cell, const CurveScore& score, double minutes, double total) {
   constexpr double kLongBefore = 0.9;
-  const bool is_known = !std::isfinite(total) || cell.last_minutes >= kLongBefore * minutes;
+  const bool has_time_ended_it = cell.last_minutes >= kLongBefore * total;
+  const bool is_known = !has_time_ended_it || cell.last_minutes >= kLongBefore * minutes;
   return is_known ? best_within(cell, score, minutes >= total ? INFINITY : minutes) : NAN;
 }
 
@@ -120,7 +118,7 @@ report::StudyTable time_table(const Study& study, const StudyResults& results) {
   }
   for (const RowResult& row : results.rows) {
     std::vector<report::SaidText> cells = {plain(row.row->name)};
-    const double total = total_minutes(study, *row.row);
+    const double total = total_minutes(*row.row);
     for (const double minutes : study.shown_minutes) {
       cells.push_back(
           plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(cell, score, minutes, total); })));

@@ -59,6 +59,9 @@ report::StudyTable fact_table(const Study& study) {
   if (study.lowercase_text) {
     add("lowercase", "true");
   }
+  if (study.tune) {
+    add("tune", "true");
+  }
   add("seeds of the study", fmt::format("{}", fmt::join(study.seeds, ", ")));
   for (const Stage& stage : study.stages) {
     if (study.stages.size() > 1) {
@@ -66,7 +69,7 @@ report::StudyTable fact_table(const Study& study) {
     }
   }
   for (const auto& [search, options] : study.searches) {
-    if (study.trains_on_text()) {
+    if (!study.has_searches() || (study.tests.empty() && !study.texts.contains("valid-source"))) {
       break;
     }
     const std::string words = fmt::format("{}", fmt::join(options.arguments(), " "));

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/manifest.h"
 #include "base/sha256.h"
 #include "data/text/text_file.h"
 #include "models/model_folder.h"
@@ -30,6 +31,20 @@ fs::path made(const fs::path& folder) {
   base::check(!failed, base::ErrorKind::kCannotWrite, "{}: cannot make the folder: {}", folder.string(),
               failed.message());
   return folder;
+}
+
+// Of a file; of a model folder: of its manifest, which has the hashes of the model, and of what decides its search.
+// Empty for what is not there.
+std::string hash_of(const fs::path& path) {
+  std::error_code unknown;
+  if (!fs::is_directory(path, unknown)) {
+    return base::path_exists(path) ? base::sha256_file(path) : "";
+  }
+  std::string hashes;
+  for (const char* name : {base::kManifestName, models::kDecodingName, models::kShortlistName}) {
+    hashes += base::path_exists(path / name) ? base::sha256_file(path / name) : "-";
+  }
+  return hashes;
 }
 
 }  // namespace
@@ -54,6 +69,11 @@ void StudyFolder::check_facts() {
   for (const auto& [name, model] : study_.models) {
     now["models"][name] = base::sha256_file(model / models::kWeightsName);
   }
+  for (const auto& [name, path] : study_.given_files()) {
+    if (std::string hash = hash_of(path); !hash.empty()) {
+      now["files"][name] = std::move(hash);
+    }
+  }
   now["lowercase"] = study_.lowercase_text;
   const fs::path kept = folder_ / kFactsName;
   if (base::path_exists(kept)) {
@@ -73,6 +93,14 @@ void StudyFolder::check_facts() {
     for (const auto& [name, model] : study_.models) {
       same("models", name, model);
     }
+    check_same_validation(before.value("texts", nlohmann::json::object()));
+    const nlohmann::json files = before.value("files", nlohmann::json::object());
+    for (const auto& [name, path] : study_.given_files()) {
+      const bool is_known = files.contains(name) && now["files"].contains(name);
+      base::check_usage(!is_known || files[name] == now["files"][name],
+                        "{}: is a study of other files than are now in {}, which is given as {}; name another --folder",
+                        folder_.string(), path.string(), name);
+    }
     base::check_usage(before.value("lowercase", study_.lowercase_text) == study_.lowercase_text,
                       "{}: is a study {} lowercase: true; name another --folder", folder_.string(),
                       study_.lowercase_text ? "without" : "with");
@@ -82,16 +110,24 @@ void StudyFolder::check_facts() {
   base::write_file_atomic(kept, base::dump_json(now, 2) + "\n");
 }
 
+// It decides which model of a training is the best, and when patience ends.
+void StudyFolder::check_same_validation(const nlohmann::json& before) const {
+  for (const std::string name : {"valid-source", "valid-target", "valid-text"}) {
+    base::check_usage(before.empty() || before.contains(name) == texts_.contains(name),
+                      "{}: is a study {} the text {}; name another --folder", folder_.string(),
+                      before.contains(name) ? "with" : "without", name);
+  }
+}
+
 // Copies of parts of texts and of texts in lower case.
 void StudyFolder::keep_texts() {
   for (auto& [name, path] : texts_) {
-    const TextPart part = study_.part_of(name);
-    if (!study_.lowercase_text && part.is_whole()) {
+    if (!study_.copies(name)) {
       continue;
     }
-    const fs::path copy = made(folder_ / kTextsName) / fmt::format("{}.{}", name, path.filename().string());
+    const fs::path copy = made(folder_ / kTextsName) / copy_name(name, path);
     if (!base::path_exists(copy)) {
-      Lines lines = read_part(path, part);
+      Lines lines = read_part(path, study_.part_of(name));
       write_lines(copy, study_.lowercase_text ? lower_cased(std::move(lines)) : lines);
     }
     path = copy;
@@ -192,6 +228,13 @@ fs::path StudyFolder::file_of(const Cell& cell, const std::string& name) const {
 
 void StudyFolder::prepare(const Cell& cell) const {
   made(cell_folder(cell) / kMarksName);
+}
+
+void StudyFolder::unmark(const Cell& cell, const std::string& step) const {
+  std::error_code failed;
+  fs::remove(mark_of(cell, step), failed);
+  base::check(!failed, base::ErrorKind::kCannotWrite, "{}: cannot remove the file: {}", mark_of(cell, step).string(),
+              failed.message());
 }
 
 void StudyFolder::mark(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const {

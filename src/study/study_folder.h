@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,12 +59,15 @@ class StudyFolder {
   void prepare(const Cell& cell) const;
   /// Returns: what the mark of a step says was asked for, or nothing if the step is not done.
   std::optional<std::vector<std::string>> marked(const Cell& cell, const std::string& step) const;
+  /// Removes the mark of a step, if there is one, before the step is done again.
+  void unmark(const Cell& cell, const std::string& step) const;
   /// Marks a step as done.
   void mark(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const;
 
  private:
   std::filesystem::path mark_of(const Cell& cell, const std::string& step) const;
   void check_facts();
+  void check_same_validation(const nlohmann::json& before) const;
   void keep_texts();
   void prepare_tests();
 

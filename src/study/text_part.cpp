@@ -43,6 +43,10 @@ std::string TextPart::words() const {
   return (column > 0 ? fmt::format(", column {}", column) : "") + (lines > 0 ? fmt::format(", {} lines", lines) : "");
 }
 
+std::string copy_name(const std::string& text, const std::filesystem::path& file) {
+  return fmt::format("{}.{}", text, file.filename().string());
+}
+
 Lines read_part(const std::filesystem::path& file, const TextPart& part) {
   Lines lines = data::read_lines(file);
   if (part.column > 0) {

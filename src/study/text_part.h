@@ -18,6 +18,9 @@ struct TextPart {
   std::string words() const;
 };
 
+/// Returns the name of the file for a copy of a text: "news.train.en".
+std::string copy_name(const std::string& text, const std::filesystem::path& file);
+
 /// Returns the lines of a part of a file. Tabs separate the columns of a table. If empty lines stand between
 /// the lines of a table, each line holds a word: the words up to the next empty line make one line, with blanks between
 /// them.
