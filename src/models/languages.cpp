@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -103,14 +102,21 @@ std::optional<LanguagePair> languages_of_files(const std::filesystem::path& sour
   return are_known ? std::optional(std::move(pair)) : std::nullopt;
 }
 
-bool say_several_pairs(std::span<const std::filesystem::path> sources, std::span<const std::filesystem::path> targets) {
-  std::set<std::pair<std::string, std::string>> pairs;
+std::vector<LanguagePair> pairs_of_files(std::span<const std::filesystem::path> sources,
+                                         std::span<const std::filesystem::path> targets) {
+  const auto language = [](const std::string& code) { return code.substr(0, code.find('-')); };
+  std::vector<LanguagePair> pairs;
   for (size_t i = 0; i < std::min(sources.size(), targets.size()); ++i) {
-    if (const auto pair = languages_of_files(sources[i], targets[i])) {
-      pairs.emplace(pair->source.substr(0, pair->source.find('-')), pair->target.substr(0, pair->target.find('-')));
+    const auto pair = languages_of_files(sources[i], targets[i]);
+    const bool is_new =
+        pair && std::ranges::none_of(pairs, [&](const LanguagePair& each) {
+          return language(each.source) == language(pair->source) && language(each.target) == language(pair->target);
+        });
+    if (is_new) {
+      pairs.push_back(*pair);
     }
   }
-  return pairs.size() > 1;
+  return pairs;
 }
 
 std::string languages_json(const LanguagePair& pair) {

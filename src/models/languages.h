@@ -31,9 +31,10 @@ std::string language_of_file(const std::filesystem::path& file);
 std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,
                                                const std::filesystem::path& target);
 
-/// Returns true if the names of some pair of text files say other languages than those of another pair, as where a
-/// model learns both directions. Scripts and countries make no other language.
-bool say_several_pairs(std::span<const std::filesystem::path> sources, std::span<const std::filesystem::path> targets);
+/// The languages of several pairs of text files, as far as names say them, each once: two pairs where a model learns
+/// both directions. Scripts and countries make no other language; the first spelling stays.
+std::vector<LanguagePair> pairs_of_files(std::span<const std::filesystem::path> sources,
+                                         std::span<const std::filesystem::path> targets);
 
 /// A language that a model reads or writes.
 struct ModelLanguage {

@@ -133,9 +133,8 @@ constexpr PageText kTexts[] = {
     {"{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}, p = {5}.",
      "{0} 与 {1} 未分高下：验证损失相差 {2} nat，种子数 {4}，p = {5}。"},
     {"The study has one row, so nothing is compared.", "本研究只有一行，没有可比较的对象。"},
-    {"Not compared, for there is no validation text or the vocabularies differ, so that losses are of other pieces: "
-     "{0}.",
-     "未作比较，因为没有验证文本，或者词表不同，损失对应的单元也就不同：{0}。"},
+    {"Not compared by loss, for want of a validation text or of one vocabulary: {0}.",
+     "未按损失比较，因为没有验证文本，或者词表不同：{0}。"},
     {"Nothing is compared yet: the baseline {0} and another row must be done.",
      "尚无比较：需要先完成基线 {0} 和另外一行。"},
     {"Not shown, for they were done with other options or tests: {0}. Run these rows again, or give the options back.",

@@ -177,7 +177,7 @@ void compare_all(const Study& study, const TestScorer& scorer, StudyResults& res
     std::vector<Comparison> comparisons;
     std::vector<RowComparison> rows;
     for (const RowResult& row : results.rows) {
-      if (test.empty() && !losses_compare(row, *baseline)) {
+      if (test.empty() && &row != baseline && !losses_compare(row, *baseline)) {
         results.incomparable.push_back(row.row->name);
         continue;
       }

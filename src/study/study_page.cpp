@@ -90,9 +90,13 @@ std::vector<SaidText> conclusions(const Study& study, const StudyResults& result
       sentences.push_back(conclusion(study, each, results.metrics.empty() ? "" : results.metrics.front()));
     }
   }
+  if (!results.incomparable.empty()) {
+    sentences.push_back({"Not compared by loss, for want of a validation text or of one vocabulary: {0}.",
+                         {fmt::format("{}", fmt::join(results.incomparable, ", "))}});
+  }
   if (sentences.empty() && study.rows.size() == 1) {
     sentences.push_back(plain("The study has one row, so nothing is compared."));
-  } else if (sentences.empty() && results.incomparable.empty()) {
+  } else if (sentences.empty()) {
     sentences.push_back({"Nothing is compared yet: the baseline {0} and another row must be done.", {study.baseline}});
   }
   return sentences;
@@ -107,13 +111,6 @@ std::vector<SaidText> notes(const StudyResults& results) {
         {"Not shown, for they were done with other options or tests: {0}. Run these rows again, or give the options "
          "back.",
          {fmt::format("{}", fmt::join(results.changed_cells, "; "))}});
-  }
-  if (!results.incomparable.empty()) {
-    all.push_back(
-        {"Not compared, for there is no validation text or the vocabularies differ, so that losses are of other "
-         "pieces: "
-         "{0}.",
-         {fmt::format("{}", fmt::join(results.incomparable, ", "))}});
   }
   if (results.comparisons.empty()) {
     return all;

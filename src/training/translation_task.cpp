@@ -29,11 +29,7 @@ data::EncodingOptions encoding_options(const TrainOptions& options) {
 class TranslationTask : public Task {
  public:
   explicit TranslationTask(const TrainOptions& options)
-      : text_(options.source, options.target),
-        has_several_pairs_(models::say_several_pairs(options.source, options.target)) {
-    if (!has_several_pairs_) {
-      languages_ = models::languages_of_files(options.source.front(), options.target.front());
-    }
+      : text_(options.source, options.target), languages_(models::pairs_of_files(options.source, options.target)) {
     if (!options.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
       valid_text_.emplace(options.valid_source, options.valid_target);
     }
@@ -48,21 +44,24 @@ class TranslationTask : public Task {
     check_model_suits(models::ModelKind::kEncoderDecoder, "translation", model);
     return model;
   }
-  std::string languages() const override { return languages_ ? models::languages_json(*languages_) : ""; }
+  // None of a model of several pairs, such as both directions.
+  std::string languages() const override {
+    return languages_.size() == 1 ? models::languages_json(languages_.front()) : "";
+  }
   // A model of several languages needs texts that begin with its codes; it is not known whether these do.
   std::string adopt_languages(const std::string& languages) override {
-    if (languages_ || has_several_pairs_ || languages.empty()) {
+    if (!languages_.empty() || languages.empty()) {
       return "";
     }
     const models::ModelLanguages known = models::languages_from_json(languages, models::kLanguagesName);
     if (known.has_codes() || known.sources.size() != 1 || known.targets.size() != 1) {
       return "";
     }
-    languages_ = known.only_pair();
+    languages_ = {known.only_pair()};
     return fmt::format(
         "the languages stay {} to {}, as the model that the run starts from says; the names of the text files do not "
         "end in language codes",
-        languages_->source, languages_->target);
+        languages_.front().source, languages_.front().target);
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
                                            data::Exchange exchange) override {
@@ -84,8 +83,7 @@ class TranslationTask : public Task {
 
  private:
   data::ParallelCorpus text_;
-  bool has_several_pairs_;  // the model then says no languages
-  std::optional<models::LanguagePair> languages_;
+  std::vector<models::LanguagePair> languages_;  // that the names of the files say
   std::optional<data::ParallelCorpus> valid_text_;
 };
 

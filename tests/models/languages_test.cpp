@@ -28,10 +28,11 @@ TEST(Languages, AreThoseThatFileNamesEndIn) {
 
 TEST(Languages, OfSeveralPairsAreSeenByTheNames) {
   using Files = std::vector<std::filesystem::path>;
-  EXPECT_TRUE(say_several_pairs(Files{"a.en", "a.de"}, Files{"a.de", "a.en"}));
-  EXPECT_TRUE(say_several_pairs(Files{"a.en", "b", "a.en"}, Files{"a.de", "b", "a.fr"}));
-  EXPECT_FALSE(say_several_pairs(Files{"a.en", "b", "c.en-GB"}, Files{"a.zh", "b", "c.zh-CN"}));
-  EXPECT_FALSE(say_several_pairs(Files{"a", "b"}, Files{"a", "b"}));
+  EXPECT_EQ(pairs_of_files(Files{"a.en", "a.de"}, Files{"a.de", "a.en"}).size(), 2U);
+  EXPECT_EQ(pairs_of_files(Files{"a.en", "b", "a.en"}, Files{"a.de", "b", "a.fr"}).size(), 2U);
+  EXPECT_EQ(pairs_of_files(Files{"b", "a.en", "c.en-GB"}, Files{"b", "a.zh", "c.zh-CN"}),
+            (std::vector{LanguagePair{"en", "zh"}}));
+  EXPECT_TRUE(pairs_of_files(Files{"a", "b"}, Files{"a", "b"}).empty());
 }
 
 TEST(Languages, TextAndBack) {

@@ -333,6 +333,11 @@ refuse 'row dropout-0 changes --d-model, but each training starts from weights t
 refuse 'has 2 documents' '$a ---\na: 1'
 refuse 'the trainings translate; name metrics of translations' 's/^seeds/score: {metrics: [accuracy]}\nseeds/; /^searches/,$d'
 refuse 'unknown key "seed"' 's/dropout: 0,/seed: 4,/'
+refuse 'dropout is given a second time; keep one' 's/dropout: 0,/dropout: 0, dropout: 0.1,/'
+refuse 'row dropout-0, stage forward: --beam-size is 0' 's/dropout: 0,/forward: {beam-size: 0},/'
+refuse 'row base, stage forward: --beam-size is 0' '' --set forward.beam-size=0
+refuse 'stage forward: source has 200 lines, valid-target 8' 's/nearest-to: target, options/nearest-to: valid-target, options/'
+refuse 'the initial model of row dropout-0 is nowhere, where no model.safetensors is' 's/dropout: 0,/initial-model: nowhere,/'
 "${study[@]}" --folder whole --set dropout=0.2 >out 2>err
 expect "status with other options in the same folder" 2 $?
 expect "what it says of other options" 1 "$(grep -c 'was done with' err)"
@@ -358,6 +363,42 @@ expect "the side of the target" "" "$(diff <(tr A a <corpus/test.de) whole/tests
 "$program" study trial.yaml --corpus corpus --dry-run --measure 1 --rows base >out 2>err
 expect "status of a measured dry run" 0 $? || cat err
 expect "a predicted time" 1 "$(grep -cE '^\| base \| 2 \| [0-9]+ s \|' out)"
+
+# A variable that is made of another.
+sed 's/variables: {from: en, updates: 12}/variables: {from: en, n: 12, updates: "{n}"}/' trial.yaml >variables.yaml
+"$program" study variables.yaml --corpus corpus --quiet --folder variables --set n=3 --rows base --seeds 1 >out 2>err
+expect "status with a variable made of another" 0 $? || cat err
+expect "its value" 1 "$(grep -c -- '--max-steps=3' out)"
+
+# Losses of language models: with other pieces, and without a validation text, they do not compare.
+cat >losses.yaml <<'END'
+texts: {text: train.en, valid-text: val.en}
+score: {minutes: [5]}
+seeds: [1, 2]
+options: {preset: gpt-mini, vocab-type: bpe, vocab-size: 24, layers: 1, d-model: 16, d-ff: 16, n-heads: 1, max-positions: 16, max-length: 16, workers: 1, batch-tokens: 200, max-steps: 4, validate-every: 2}
+rows:
+  plain:
+  dropout: {dropout: 0.1}
+  characters: {vocab-type: characters}
+END
+cp "$program" replaced
+./replaced study losses.yaml --corpus corpus --folder losses >out 2>err &
+pid=$!
+for ((tries = 0; tries < 300; tries++)); do
+  ! [ -e losses/plain/seed-1/model ] || break
+  sleep 0.05
+done
+cp "$program" newer && mv newer replaced  # an upgrade while the study runs
+wait $pid
+expect "status of a study whose program is replaced" 0 $? || cat err
+expect "rows that are compared" 1 "$(grep -cE '^- .* (better|worse|undecided)' out)"
+expect "rows that are not" 1 "$(grep -c '^- Not compared by loss, .*: characters' out)"
+expect "losses after minutes of trainings that end before" 3 "$(awk '/^On the validation text/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (plain|dropout|characters) \| [0-9.]+ \|$')"
+sed 's/, valid-text: val.en//' losses.yaml >blind.yaml
+"$program" study blind.yaml --corpus corpus --folder blind --quiet --rows plain,dropout >out 2>err
+expect "status without a validation text" 0 $? || cat err
+expect "rows without a loss" 1 "$(grep -c '^- Not compared by loss, .*: dropout' out)"
+expect "differences that are no numbers" 0 "$(grep -c nan out)"
 
 [ $failed = 0 ] && echo "study: as it should be"
 exit $failed

@@ -9,13 +9,16 @@
 #include "base/files.h"
 #include "data/text/text_file.h"
 #include "study/forecast.h"
+#include "study/given.h"
 #include "study/study_check.h"
+#include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
 namespace dragoman::study {
 namespace {
 
 namespace fs = std::filesystem;
+using test_support::expect_error;
 using Words = std::vector<std::string>;
 
 std::string value_of(const Words& words, const std::string& option) {
@@ -165,6 +168,81 @@ TEST_F(StudyRun, DoneStepsWithOtherOptionsAreRefused) {
                base::Error);
 }
 
+TEST_F(StudyRun, OptionsInAnotherOrderAreTheSame) {
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  study_.options = {};
+  study_.options.set("d-model", {"64"});
+  study_.options.set("total-minutes", {"10"});
+  StandIn idle;
+  EXPECT_EQ(run(idle), 0);
+  EXPECT_TRUE(idle.calls.empty());
+}
+
+// Its first test has been translated anew, so what the mark says is no longer there.
+TEST_F(StudyRun, ASearchThatWasInterruptedIsDoneAgainEvenIfTheOldOneIsAskedFor) {
+  study_.tests = {{"test", folder_.path() / "train.en", folder_.path() / "train.de"}};
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  study_.searches = {{"default", {}}};
+  study_.searches.front().second.set("beam-size", {"2"});
+  StandIn stopped;
+  stopped.fail_at = 1;
+  ASSERT_EQ(run(stopped), 143);
+  study_.searches = {{"default", {}}};
+  StandIn again;
+  EXPECT_EQ(run(again), 0);
+  EXPECT_EQ(again.count("translate"), 2U) << "validation and test";
+}
+
+TEST_F(StudyRun, WithoutTuningTheTunedSettingsGo) {
+  study_.tune = true;
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  const fs::path tuned = in_cell("model") / "decoding.json";
+  write_lines(tuned, {"{}"});
+  StandIn idle;
+  ASSERT_EQ(run(idle), 0);
+  EXPECT_TRUE(fs::exists(tuned));
+  study_.tune = false;
+  StandIn again;
+  ASSERT_EQ(run(again), 0);
+  EXPECT_EQ(again.count("translate"), 1U);
+  EXPECT_FALSE(fs::exists(tuned));
+}
+
+TEST_F(StudyRun, TheValidationTextMayNotComeOrGo) {
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  study_.texts.erase("valid-source");
+  study_.texts.erase("valid-target");
+  expect_error(base::ErrorKind::kUsage, {"is a study with the text valid-source"}, [&] { run(program); });
+}
+
+TEST_F(StudyRun, AFileThatAnOptionNamesStaysAsItIs) {
+  const fs::path tokenizer = folder_.path() / "vocabulary.spm";
+  study_.rows[0].options.set("tokenizer", {tokenizer.string()});
+  StandIn program;
+  ASSERT_EQ(run(program), 0);  // it is not there yet
+  write_lines(tokenizer, {"a"});
+  ASSERT_EQ(run(program), 0);
+  write_lines(tokenizer, {"b"});
+  expect_error(base::ErrorKind::kUsage, {"--tokenizer " + tokenizer.string()}, [&] { run(program); });
+}
+
+TEST_F(StudyRun, AnotherGivenModelIsRefused) {
+  const fs::path model = folder_.path() / "teacher";
+  fs::create_directories(model);
+  write_lines(model / "model.safetensors", {"weights"});
+  write_lines(model / "manifest.json", {"hashes"});
+  study_.models = {{"teacher", model}};
+  study_.stages[1].model = "teacher";
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  write_lines(model / "decoding.json", {"{}"});
+  expect_error(base::ErrorKind::kUsage, {"model teacher"}, [&] { run(program); });
+}
+
 TEST_F(StudyRun, AnotherTextUnderTheSameNameIsRefused) {
   StandIn program;
   ASSERT_EQ(run(program), 0);
@@ -252,6 +330,67 @@ TEST_F(StudyRun, AMeasurementValidatesOnAFewLines) {
   EXPECT_GT(lines, 0U);
   EXPECT_LE(lines, 100U);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 3) << "the texts of the study alone are left";
+}
+
+TEST_F(StudyRun, AModelToStartFromIsThatOfTheStage) {
+  study_.rows[0].options.set("initial-model", {"given"});
+  check_study(study_);
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  EXPECT_EQ(value_of(program.calls[0], "--initial-model"), "given");
+  EXPECT_EQ(
+      std::ranges::count_if(program.calls[2], [](const auto& word) { return word.starts_with("--initial-model"); }), 1);
+  study_.rows[0].stage_options["model"].set("d-model", {"32"});
+  expect_error(base::ErrorKind::kUsage, {"stage model starts from both, which decides --d-model"},
+               [&] { check_study(study_); });
+}
+
+TEST_F(StudyRun, OneNameForTwoTextsIsRefused) {
+  Stage clean = stage("clean", StageKind::kFilter);
+  clean.source = {"source"};
+  clean.target = {"forward"};
+  clean.model = "both";
+  study_.stages.insert(study_.stages.begin() + 2, clean);
+  study_.texts["clean.source"] = folder_.path() / "train.en";
+  expect_error(base::ErrorKind::kUsage, {"two things are called \"clean.source\""}, [&] { check_study(study_); });
+  study_.texts.erase("clean.source");
+  study_.texts["news"] = "a/de.txt";
+  study_.texts["news.de"] = "a/txt";
+  check_study(study_);  // they are read where they are
+  study_.lowercase_text = true;
+  expect_error(base::ErrorKind::kUsage, {"would both be news.de.txt"}, [&] { check_study(study_); });
+}
+
+TEST_F(StudyRun, LinesThatDoNotFitAreSeenBeforeTheWork) {
+  check_given(study_);
+  write_lines(folder_.path() / "short.de", {"Aä"});
+  study_.texts["known"] = folder_.path() / "short.de";
+  study_.stages[1].nearest_to = {"known"};
+  expect_error(base::ErrorKind::kUsage, {"stage forward: source has 4 lines, known 1"}, [&] { check_given(study_); });
+  study_.stages[1].nearest_to = {};
+  study_.stages[2].target = {"forward", "known"};
+  expect_error(base::ErrorKind::kUsage, {"stage model: source + source has 8 lines, forward + known 5"},
+               [&] { check_given(study_); });
+}
+
+TEST_F(StudyRun, ATestThatIsNoTextIsSeenBeforeTheWork) {
+  std::ofstream(folder_.path() / "latin.de") << "A\xE4\nBb\nCc\nDd\n";
+  study_.tests = {{"test", folder_.path() / "train.en", folder_.path() / "latin.de"}};
+  expect_error(base::ErrorKind::kBadData, {"latin.de: line 1", "not UTF-8"}, [&] { check_given(study_); });
+}
+
+TEST_F(StudyRun, ModelsThatAreNotThereAreNamedForTheRowsThatAreRun) {
+  study_.rows[1].options.set("initial-model", {"nowhere"});
+  const Row* first[] = {&study_.rows[0]};
+  const Row* second[] = {&study_.rows[1]};
+  EXPECT_TRUE(absent_models(study_, first).empty());
+  EXPECT_EQ(absent_models(study_, second),
+            std::vector<std::string>{
+                "study trial: the initial model of row other is nowhere, where no model.safetensors is"});
+  OptionList reverse;
+  reverse.set("reverse-model", {"forward"});  // a text
+  study_.searches = {{"reverse", reverse}};
+  EXPECT_EQ(absent_models(study_, first).size(), 1U);
 }
 
 TEST_F(StudyRun, NamesThatNoStageMakesAreRefused) {
