@@ -1,5 +1,5 @@
 #!/bin/bash
-# From nothing to a trained translation model in about five minutes: installs what is needed, builds Release, makes
+# From nothing to a trained translation model in about ten minutes: installs what is needed, builds Release, makes
 # the embedded sample corpus, trains a small Transformer on it, translates sentences it has never seen, prints BLEU,
 # chrF and how often the pronoun is right, and writes a report to open in a browser.
 #   scripts/quickstart.sh [FOLDER [PAIR]]     default: quickstart/ en-de. PAIR is en-de, en-zh or zh-en.
