@@ -76,6 +76,8 @@ int score_text(const ScoreArguments& arguments) {
 }
 
 int score(const ScoreArguments& arguments) {
+  base::check_usage(!arguments.score.padded_statistics || arguments.score.batch_statistics > 0,
+                    "--padded-statistics goes with --batch-statistics, the pairs of a batch");
   const DeviceChoice device(arguments.device);
   if (!arguments.text.empty()) {
     return score_text(arguments);

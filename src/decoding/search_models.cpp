@@ -13,6 +13,10 @@ void SearchModels::check(const SearchOptions& options) const {
   if (options.output.alignment) {
     check_alignment_layer(first(), options.output.alignment_layer);
   }
+  base::check_usage(options.ranking.coverage_penalty == 0.0 || !first().cross_attention_paths().empty(),
+                    "coverage_penalty is {}, and the model of architecture {} has no attention to the source; leave it "
+                    "at 0",
+                    options.ranking.coverage_penalty, first().config().architecture());
   base::check_usage(!options.shortlist || shortlist_ != nullptr,
                     "shortlist: the model has none; make one with dragoman shortlist --model DIR --source FILE, or "
                     "translate without");

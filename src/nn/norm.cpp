@@ -39,6 +39,7 @@ Norm::Norm(ParameterSet& parameters, const std::string& path, const LayerConfig&
   if (kind_ == kernels::NormKind::kBatch) {
     running_mean_ = parameters.declare(path + ".running_mean", {config.d_model}, Initializer::kZeros);
     running_variance_ = parameters.declare(path + ".running_variance", {config.d_model}, Initializer::kOnes);
+    running_mean_->is_trained = running_variance_->is_trained = false;
   }
 }
 
@@ -50,7 +51,7 @@ Variable Norm::over_batch(const Variable& input, const ForwardContext& context) 
   ops::BatchNormOptions options{.epsilon = epsilon_, .zero_rows = context.zero_rows};
   if (BatchStatistics* statistics = context.statistics; statistics != nullptr) {
     options.sum_over_replicas = [statistics](std::span<double> values) { statistics->sum(values); };
-    if (statistics->keeps()) {
+    if (statistics->keeps() && context.word_cut == 0.0F) {  // texts are translated whole
       options.keep = [mean = running_mean_, variance = running_variance_](const ops::BatchMoments& moments) {
         move_towards(mean, moments.mean);
         move_towards(variance, moments.variance);

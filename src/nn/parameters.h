@@ -36,6 +36,7 @@ struct Parameter {
   Initializer initializer = Initializer::kZeros;
   float deviation = 0.0F;         ///< of Initializer::kNormal
   bool is_matrix_weight = false;  ///< used in matrix products, and so packed
+  bool is_trained = true;         ///< false: no gradient reaches it, as for the statistics of a batch norm
   bool is_normed = false;         ///< a direction whose columns have a length of their own (ops::weight_norm)
   Tensor column_norms;            ///< [d_out] of a normed weight that is kept only in packed form; undefined otherwise
   kernels::Transpose packed_from =

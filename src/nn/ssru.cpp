@@ -25,7 +25,7 @@ Variable Ssru::forward(const Variable& x, RunningMean& mean, const ForwardContex
   const Variable input = ops::widened(mapped[1]);                                                   // [N, D]
   const Variable state = mean.scan(input, forget);                                                  // [N, D]
   context.show(path_, "forget", forget.value());
-  context.show(path_, "input", input.value());
+  context.show(path_, "mapped_input", input.value());  // "input" is that of the residual around it
   context.show(path_, "state", state.value());
   return ops::activation(state, kernels::Activation::kRelu);  // [N, D]
 }

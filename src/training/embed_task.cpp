@@ -15,6 +15,7 @@
 #include "training/contrastive_objective.h"
 #include "training/embed_validation.h"
 #include "training/encoder_task.h"
+#include "training/presets.h"
 #include "training/validation_examples.h"
 
 namespace dragoman::training {
@@ -57,6 +58,8 @@ class EmbedTask : public EncoderTask {
         "train: task embed learns from pairs of texts; name them with --text, a tab between the texts of "
         "a line, and a third one that is far from the first if there is one, or with --source and --target");
     base::check_usage(!options.loss.two_passes(), "train: --rdrop and --simcut are not made for task embed");
+    base::check_usage(options.loss.label_smoothing == preset_options(options.preset, options.task).loss.label_smoothing,
+                      "train: --label-smoothing is of no use to task embed; leave it out");
     training_ = read_pairs(options.text, options.source, options.target, "--text and --source");
     if (options.valid_source.empty()) {
       validation_ = validation_examples(training_, options, data::read_tab_triples);

@@ -66,6 +66,12 @@ std::vector<std::string> idle_options(const TrainOptions& options) {
     lines.push_back(fmt::format("{} is of no use while {} is {}", base::flag_spelling(dependence.option),
                                 base::flag_spelling(dependence.decider), in_words(*decider)));
   }
+  const std::string_view architecture = options.model.architecture();
+  if (options.run.recompute != nn::Recompute::kNone &&
+      (architecture == "recurrent" || architecture == "convolutional")) {
+    lines.push_back(
+        fmt::format("--recompute {} is of no use to a {} model", base::name_of(options.run.recompute), architecture));
+  }
   return lines;
 }
 

@@ -19,7 +19,8 @@ constexpr uint64_t kBytesPerPair = 160, kBytesPerPairToken = 26;
 constexpr int64_t kFewestSearchTokens = 64;
 constexpr uint64_t kFloat = sizeof(float);
 constexpr const char* kAdvice =
-    "give more memory, or take --recompute layers, --average 0, fewer --workers or a smaller --max-length";
+    "give more memory, or take --recompute layers with a Transformer, --average 0, fewer --workers or a smaller "
+    "--max-length";
 
 uint64_t times(double share, uint64_t bytes) {
   return static_cast<uint64_t>(share * static_cast<double>(bytes));

@@ -38,13 +38,13 @@ Optimizer::Optimizer(const AdamOptions& options, const nn::ParameterSet& paramet
       owned_(std::move(owned)),
       first_moment_(Tensor::zeros({elements_of(owned_, parameters.flat_size())})),
       second_moment_(Tensor::zeros({first_moment_.size()})) {
-  const bool decays_all = options.weight_decay == 0.0 || options.decayed == Decayed::kAll;
+  const bool decays_none = options.weight_decay == 0.0, decays_all = options.decayed == Decayed::kAll;
   for (size_t i = 0; i < parameters.parameters().size(); ++i) {
     const nn::Parameter& parameter = *parameters.parameters()[i];
     const bool is_last = i + 1 == parameters.parameters().size();
     const int64_t end = is_last ? parameters.flat_size() : parameters.parameters()[i + 1]->offset;
     const bool is_matrix = takes_muon(options, parameter);
-    const bool is_decayed = decays_all || parameter.shape.rank() > 1;
+    const bool is_decayed = decays_none || (parameter.is_trained && (decays_all || parameter.shape.rank() > 1));
     if (!pieces_.empty() && pieces_.back().is_decayed == is_decayed && pieces_.back().is_matrix == is_matrix) {
       pieces_.back().end = end;
     } else {

@@ -108,6 +108,9 @@ TEST_P(RecurrentCommands, BeginsNearTheLossOfAGuess) {
 
 TEST_P(RecurrentCommands, TranslatesWithTheSameBytesAloneAndInABatch) {
   train("model", kSteps);
+  const Outcome covered =
+      program_.run("translate --model model --beam-size 4 --input valid.source --coverage-penalty 1");
+  EXPECT_EQ(covered.status, GetParam().has_attention ? 0 : 2) << covered.err;
   const std::string beam = "translate --model model --beam-size 4";
   const std::string together = output_of(beam + " --input valid.source");
   EXPECT_EQ(std::ranges::count(together, '\n'), 8);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
@@ -131,6 +132,48 @@ TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   const size_t skipped = static_cast<size_t>(target.offsets[1]) * 32;
   for (size_t index = 0; index < shard.size(); ++index) {
     ASSERT_NEAR(shard[index], whole[skipped + index], 1e-4) << "element " << index;
+  }
+}
+
+// The only replica.
+class AloneWithStatistics : public nn::BatchStatistics {
+ public:
+  void sum(std::span<double>) override {}
+  bool keeps() const override { return true; }
+};
+
+// What each batch norm has kept after one update of whole texts, or of texts with missing words.
+std::map<std::string, std::vector<float>> kept_statistics(float word_cut) {
+  TransformerConfig config = config_of({nn::NormOrder::kPre, kernels::NormKind::kBatch});
+  config.embedding_norm = true;
+  Transformer model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(1);
+  model.parameters().allocate_gradients();
+  const Sentences source = random_sentences({5, 7, 1}, 2), target = random_sentences({4, 9, 3}, 3);
+  AloneWithStatistics statistics;
+  autograd::Tape tape;
+  const autograd::TapeScope recording(&tape);
+  const Variable hidden = model.forward({rows_of(source), rows_of(target)},
+                                        {.training = true, .word_cut = word_cut, .statistics = &statistics});
+  const Tensor expected = Tensor::from(random_sentences({16}, 5).ids, {16});
+  tape.backward(ops::linear_cross_entropy(hidden, model.output().weight, {}, expected, {0.1F, 0.25}).loss);
+  std::map<std::string, std::vector<float>> kept;
+  for (const nn::ParameterHandle& parameter : model.parameters().parameters()) {
+    if (parameter->path.ends_with(".running_variance")) {
+      kept[parameter->path] = parameter->variable.value().to_vector<float>();
+    }
+  }
+  return kept;
+}
+
+TEST(TransformerBatchNorms, EachKeepsTheStatisticsOfWholeTexts) {
+  const auto kept = kept_statistics(0.0F), cut = kept_statistics(0.5F);
+  EXPECT_EQ(kept.size(), 8U);  // behind the embedding, two in each of three layers, at the end
+  for (const auto& [path, variances] : kept) {
+    const std::vector<float> first(variances.size(), 1.0F);
+    EXPECT_NE(variances, first) << path;
+    EXPECT_EQ(cut.at(path), first) << path;
   }
 }
 

@@ -20,6 +20,7 @@
 #include "serving/routes/spec_document.h"
 #include "serving/service/model_card.h"
 #include "serving/service/work_queue.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::serving {
 namespace {
@@ -382,6 +383,46 @@ TEST_F(Inspect, KeysOfLanguageModelsAreRefusedElsewhere) {
   inspect({{"text", kText}, {"model", "tiny"}}, 404);
 }
 
+// softmax(scaled + bias) is what the model weighs with, whether it scales its products and whatever positions it has.
+TEST(InspectHead, ScoresGiveTheWeights) {
+  for (const bool scales : {true, false}) {
+    for (const auto positions : {nn::PositionKind::kSinusoidal, nn::PositionKind::kRelative}) {
+      models::TransformerConfig config = test_support::tiny_config(decoding::vocabulary().size());
+      config.layer.scale_attention = scales;
+      config.positions = positions;
+      auto model = std::make_shared<models::Transformer>(config);
+      model->parameters().allocate();
+      model->parameters().initialize(1);
+      model->parameters().pack_weights();
+      const decoding::Translator translator(model, decoding::vocabulary(), decoding::vocabulary(),
+                                            decoding::TranslatorSetup{.threads = {.workers = 1}});
+      for (const char* path : {"encoder.layers.0.self_attention", "decoder.layers.1.self_attention"}) {
+        const json body = {
+            {"text", kText}, {"beam_size", 1}, {"parts", {{{"part", "head"}, {"path", path}, {"head", 1}}}}};
+        const json part = json::parse(inspect_reply(translator, parse_inspect_body(body.dump()), {}))["parts"][0];
+        EXPECT_EQ(part.contains("bias"), positions == nn::PositionKind::kRelative);
+        EXPECT_EQ(part["scale"] == 1.0, !scales);
+        const size_t rows = part["weights"]["shape"][0], columns = part["weights"]["shape"][1];
+        const auto at = [&](const char* name, size_t i) { return part[name]["values"][i].get<double>(); };
+        for (size_t r = 0; r < rows; ++r) {
+          const size_t seen = part["causal"] ? r + 1 : columns;
+          double sum = 0.0;
+          std::vector<double> powers;
+          for (size_t c = 0; c < seen; ++c) {
+            const size_t i = r * columns + c;
+            powers.push_back(std::exp(at("scaled", i) + (part.contains("bias") ? at("bias", i) : 0.0)));
+            sum += powers.back();
+          }
+          for (size_t c = 0; c < seen; ++c) {
+            EXPECT_NEAR(powers[c] / sum, at("weights", r * columns + c), 2e-3)
+                << path << " scales " << scales << " positions " << static_cast<int>(positions);
+          }
+        }
+      }
+    }
+  }
+}
+
 // There are no weights of a self-attention that is not, and no head: the running mean is shown, and what it is made of.
 TEST(InspectDecoderSublayer, ShowsARunningMeanAndNamesTheAttentionsThatThereAre) {
   for (const nn::DecoderSublayer sublayer : {nn::DecoderSublayer::kSsru, nn::DecoderSublayer::kAverageAttention}) {
@@ -398,11 +439,13 @@ TEST(InspectDecoderSublayer, ShowsARunningMeanAndNamesTheAttentionsThatThereAre)
     EXPECT_EQ(answer["model"]["decoder_sublayer"], std::string(base::name_of(sublayer)));
     const json& part = answer["parts"][0];
     const json shape = json({answer["target"]["ids"].size(), 32});
-    for (const char* name : is_ssru ? std::vector{"state", "forget", "input"}
+    for (const char* name : is_ssru ? std::vector{"state", "forget", "mapped_input"}
                                     : std::vector{"state", "transformed", "input_gate", "forget_gate"}) {
       EXPECT_EQ(part[name]["shape"], shape) << name;
     }
-    EXPECT_EQ(reply({{"part", "residual"}, {"path", path}})["parts"][0]["change"]["shape"], shape);
+    const json residual = reply({{"part", "residual"}, {"path", path}})["parts"][0];
+    EXPECT_EQ(residual["change"]["shape"], shape);
+    EXPECT_EQ(residual["input"], reply({{"part", "embedding"}, {"path", "decoder.embedding"}})["parts"][0]["sum"]);
     EXPECT_EQ(reply({{"part", "weights"}})["parts"][0]["attentions"].size(), 4U);  // 2 of the encoder, 2 across
     try {
       reply({{"part", "head"}, {"path", "decoder.layers.0.self_attention"}});

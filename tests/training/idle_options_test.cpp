@@ -35,6 +35,12 @@ TEST(IdleOptions, AnOptionIsNamedUntilTheOneItNeedsIsSet) {
   EXPECT_THAT(idle_options(options), IsEmpty());
 }
 
+TEST(IdleOptions, LayersOfOtherArchitecturesAreNotComputedAgain) {
+  TrainOptions options = preset_options("gru-mini");
+  options.run.recompute = nn::Recompute::kLayers;
+  EXPECT_THAT(idle_options(options), ElementsAre("--recompute layers is of no use to a recurrent model"));
+}
+
 TEST(IdleOptions, ThoseOfTheModelAreNamedUnlessAnotherModelGivesTheShape) {
   TrainOptions options = preset_options("tiny");
   options.model = options.model.with<Transformer>([](auto& config) { config.layer.rope_theta = 500.0; });

@@ -227,6 +227,24 @@ TEST(Muon, IsTheSameWithAnyNumberOfWorkersBitForBit) {
   EXPECT_EQ(updated(OptimizerKind::kMuon, 5), one);
 }
 
+// Statistics of batch norms move on their own.
+TEST(Adam, DecayLeavesWhatIsNotTrained) {
+  for (const Decayed decayed : {Decayed::kAll, Decayed::kMatrices}) {
+    nn::ParameterSet parameters;
+    const nn::ParameterHandle matrix = parameters.declare("matrix", {2, 2}, nn::Initializer::kOnes);
+    const nn::ParameterHandle kept = parameters.declare("kept", {4}, nn::Initializer::kOnes);
+    kept->is_trained = false;
+    parameters.allocate();
+    parameters.initialize(1);
+    Optimizer optimizer({.weight_decay = 0.5, .decayed = decayed}, parameters);
+    const int64_t size = parameters.flat_size();
+    optimizer.update(parameters.mutable_values(), Tensor::zeros({size}), distributed::part_of(size, 0, 1),
+                     optimizer.scalars(0.1, 1.0, 1));
+    EXPECT_EQ(kept->variable.value().to_vector<float>(), std::vector<float>(4, 1.0F));
+    EXPECT_LT(matrix->variable.value().to_vector<float>().front(), 1.0F);
+  }
+}
+
 TEST(Muon, UpdatesTheMatricesOfLayersAndAdamAllElse) {
   const std::vector<float> adam = updated(OptimizerKind::kAdam, 2), muon = updated(OptimizerKind::kMuon, 2);
   const models::DecoderOnly model(small_model());

@@ -11,6 +11,7 @@
 #include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
 #include "nn/rotation.h"
+#include "ops/relative_positions.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -83,11 +84,26 @@ void score(InspectedHead& head) {
     return;
   }
   head.scaled = head.scores.clone();
-  const float scale = 1.0F / std::sqrt(static_cast<float>(head.query.dim(1)));
   tensor::HostEdit<float> scaled(head.scaled);
   for (float& score : scaled.span()) {
-    score *= scale;
+    score *= static_cast<float>(head.scale);
   }
+}
+
+// [T, S], of one head. @param weight  [buckets, H] of the stack
+tensor::Tensor relative_bias(const tensor::Tensor& weight, const ops::RelativeBuckets& buckets, int64_t head,
+                             const tensor::Shape& shape) {
+  const tensor::HostRows<float> of_bucket(weight);
+  tensor::Tensor bias = tensor::Tensor::empty(shape);
+  tensor::HostEdit<float> edit(bias);
+  auto value = edit.span().begin();
+  for (int64_t t = 0; t < shape[0]; ++t) {
+    for (int64_t s = 0; s < shape[1]; ++s) {
+      const auto bucket = static_cast<size_t>(ops::relative_bucket(s - t, buckets));
+      *value++ = of_bucket[bucket][static_cast<size_t>(head)];
+    }
+  }
+  return bias;
 }
 
 }  // namespace
@@ -110,12 +126,24 @@ InspectedHead inspect_head(const Inspection& inspection, std::string_view path, 
   if (result.rule == ScoreRule::kAdditive) {
     result.score_weight = inspect_parameter(inspection, {.path = std::string(path) + ".score"});
   }
+  const std::optional<Layer> any_layer = layer_of(inspection.model().config());
+  if (any_layer && any_layer->config.options.scale_attention) {
+    result.scale = 1.0 / std::sqrt(static_cast<double>(width));
+  }
   score(result);
   result.weights = weights.rows(head, head + 1).reshape({weights.dim(1), weights.dim(2)});
   result.causal = is_self && (inspection.continues_source() || path.starts_with("decoder."));
-  const std::optional<Layer> layer = is_self ? layer_of(inspection.model().config()) : std::nullopt;
+  const std::optional<Layer> layer = is_self ? any_layer : std::nullopt;
   if (layer && result.causal) {
     result.window = layer->config.options.window;
+  }
+  if (layer && layer->positions.kind == nn::PositionKind::kRelative) {
+    const nn::LayerOptions& options = layer->config.options;
+    const bool in_decoder = path.starts_with("decoder.");
+    const tensor::Tensor weight = inspect_parameter(
+        inspection, {.path = std::string(in_decoder ? "decoder" : "encoder") + ".relative_positions.weight"});
+    result.bias = relative_bias(weight, {options.relative_buckets, options.relative_distance, !in_decoder}, head,
+                                result.weights.shape());
   }
   const bool rotates = layer && layer->positions.kind == nn::PositionKind::kRotary;
   if (rotates) {

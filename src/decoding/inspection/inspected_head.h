@@ -9,7 +9,7 @@ namespace dragoman::decoding {
 
 /// How an attention scores a query and a key.
 enum class ScoreRule {
-  kScaledProduct,  ///< q . k / sqrt(Dh) (Vaswani et al. 2017)
+  kScaledProduct,  ///< q . k * InspectedHead::scale (Vaswani et al. 2017)
   kProduct,        ///< q . k (Luong et al. 2015, "general"; Gehring et al. 2017)
   kAdditive,       ///< v . tanh(q + k) (Bahdanau et al. 2015)
 };
@@ -32,10 +32,12 @@ struct InspectedHead {
   tensor::Tensor value;            ///< [S, Dh]
   tensor::Tensor score_weight;     ///< [Dh] v of additive scores; undefined otherwise
   tensor::Tensor scores;           ///< [T, S] Q K^T, or v . tanh(q + k)
-  tensor::Tensor scaled;           ///< [T, S] Q K^T / sqrt(Dh); undefined unless products are scaled
+  tensor::Tensor scaled;           ///< [T, S] scale * Q K^T; undefined unless products are scaled
+  tensor::Tensor bias;             ///< [T, S] what relative positions add to it; undefined without
   tensor::Tensor weights;          ///< [T, S] softmax over the columns that the mask lets through
   tensor::Tensor context;          ///< [T, Dh] weights V
   ScoreRule rule = ScoreRule::kScaledProduct;
+  double scale = 1.0;    ///< 1 / sqrt(Dh), or 1 in a model that does not scale (LayerOptions::scale_attention)
   bool causal = false;   ///< row t sees the columns 0 .. t
   int64_t window = 0;    ///< of these the last `window` alone; 0 = all
   int64_t key_head = 0;  ///< that this head reads; heads may share keys and values

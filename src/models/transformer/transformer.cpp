@@ -106,7 +106,7 @@ Transformer::Transformer(const TransformerConfig& config)
 Variable Transformer::normalised(const Variable& x, const nn::Norm& norm, const char* stack,
                                  const nn::ForwardContext& context) const {
   const uint32_t site = nn::dropout_site(fmt::format("{}.embedding", stack));
-  return ops::dropout(norm.forward(x), context.dropout(transformer_config().dropout, site));  // [N, D]
+  return ops::dropout(norm.forward(x, context), context.dropout(transformer_config().dropout, site));  // [N, D]
 }
 
 Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& context) const {

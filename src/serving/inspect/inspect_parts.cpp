@@ -37,6 +37,9 @@ json head_part(const InspectPart& part, const InspectContext& context) {
   json result = {{"path", part.path},         {"head", part.head},
                  {"key_head", head.key_head}, {"rule", decoding::name_of(head.rule)},
                  {"causal", head.causal},     {"window", head.window}};
+  if (head.scaled.defined()) {
+    result["scale"] = rounded(head.scale);
+  }
   const std::pair<const char*, const Tensor&> values[] = {{"projected_query", head.projected_query},
                                                           {"projected_key", head.projected_key},
                                                           {"rotation", head.rotation},
@@ -46,6 +49,7 @@ json head_part(const InspectPart& part, const InspectContext& context) {
                                                           {"score_weight", head.score_weight},
                                                           {"scores", head.scores},
                                                           {"scaled", head.scaled},
+                                                          {"bias", head.bias},
                                                           {"weights", head.weights},
                                                           {"context", head.context}};
   for (const auto& [name, value] : values) {
@@ -186,7 +190,8 @@ json content(const InspectPart& part, const InspectContext& context) {
     case PartKind::kResidual:
       return values_part(part, context, {"input", "read", "change", "result"});
     case PartKind::kRunningMean:
-      return values_part(part, context, {"state"}, {"forget", "input", "transformed", "input_gate", "forget_gate"});
+      return values_part(part, context, {"state"},
+                         {"forget", "mapped_input", "transformed", "input_gate", "forget_gate"});
     case PartKind::kCell:
       return values_part(part, context, {"gates", "before", "state"}, {"cell_before", "cell"});
     case PartKind::kCellSums:

@@ -66,8 +66,13 @@ function matrix(context, data, name, options = {}) {
 function lawOf(kind, part) {
   if (kind === "scores" && part.rule === "additive") return ["additive", { left: part.query, right: part.key, weight: part.score_weight, result: part.scores }];
   if (kind === "scores") return ["scores", { left: part.query, right: part.key, result: part.scores }];
-  if (kind === "softmax") return ["softmax", { scaled: part.scaled ?? part.scores, causal: part.causal, window: part.window, result: part.weights }];
-  return ["scale", { scores: part.scores, width: part.query.shape[1], result: part.scaled }];
+  if (kind === "softmax") return ["softmax", { scaled: withBias(part.scaled ?? part.scores, part.bias), causal: part.causal, window: part.window, result: part.weights }];
+  return ["scale", { scores: part.scores, width: part.scale === 1 ? 1 : part.query.shape[1], result: part.scaled }];
+}
+
+// What relative positions add.
+function withBias(scores, bias) {
+  return bias ? { ...scores, values: scores.values.map((score, i) => score + bias.values[i]) } : scores;
 }
 
 const kRoles = ["query", "key", "value"];
@@ -225,7 +230,8 @@ function cell(context, data) {
       el("tr", { class: "products" }, el("th", { scope: "row" }, isAdditive ? "v tanh(q + k)" : "="), products.map((value) => box(value, limit))))),
     el("ol", { class: "chain number" },
       el("li", {}, el("span", {}, isAdditive ? "∑ v tanh(q + k)" : "∑ q·k"), el("b", {}, show(part.scores.values[at]))),
-      part.scaled ? el("li", {}, el("span", {}, `/ √${width} = ${show(Math.sqrt(width), 2)}`), el("b", {}, show(part.scaled.values[at]))) : null,
+      part.scaled ? el("li", {}, el("span", {}, part.scale === 1 ? "× 1" : `/ √${width} = ${show(Math.sqrt(width), 2)}`), el("b", {}, show(part.scaled.values[at]))) : null,
+      part.bias ? el("li", {}, el("span", {}, "+ b"), el("b", {}, show(part.bias.values[at]))) : null,
       data.hidden ? el("li", {}, el("span", {}, t("cell.mask")), el("b", {}, "✓")) : null,
       el("li", {}, el("span", {}, "softmax"), el("b", {}, show(part.weights.values[at], 4)))));
 }
