@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/folder_lock.h"
 #include "base/lap.h"
 #include "data/text/text_file.h"
 #include "evaluation/chrf.h"
@@ -52,6 +53,10 @@ Lines chosen(const Lines& lines, const std::vector<size_t>& numbers) {
   Lines kept;
   std::ranges::transform(numbers, std::back_inserter(kept), [&](size_t i) { return lines[i]; });
   return kept;
+}
+
+bool is_blank(const std::string& line) {
+  return line.find_first_not_of(" \t\r") == std::string::npos;
 }
 
 // The command that a test set goes through: its name and its input.
@@ -185,7 +190,9 @@ class CellSteps {
   void run_filter(const Program& program, const Stage& stage) const {
     const Lines sources = joined(files_of(stage.source)), targets = joined(files_of(stage.target));
     check_lines(stage, "source", sources, "target", targets);
-    const std::vector<size_t> kept = best_lines(pair_scores(program, stage, targets), stage.keep);
+    std::vector<size_t> kept = best_lines(pair_scores(program, stage, targets), stage.keep);
+    std::erase_if(kept,
+                  [&](size_t i) { return is_blank(sources[i]) || is_blank(targets[i]); });  // a training drops them
     base::check_data(!kept.empty(), "study: {}: stage {} keeps no line; keep more", cell_.name(), stage.name);
     const fs::path folder = folder_.cell_folder(cell_);
     write_lines(folder / (stage.name + ".source.txt"), chosen(sources, kept));
@@ -239,8 +246,8 @@ class CellSteps {
   }
 
   void run_search(const Program& program, const NamedOptions& search) const {
-    if (!study_.tune) {  // the settings that an earlier form of the study has tuned
-      base::remove_quietly(fs::path(last_model()) / models::kDecodingName);
+    if (!study_.tune) {
+      forget_tuning();
     }
     OptionList options = search.second;
     if (const auto* reverse = options.find("reverse-model");
@@ -255,6 +262,15 @@ class CellSteps {
       base::Lap lap;
       call(program, words);
       base::write_file_atomic(folder_.seconds(cell_, search.first, test.name), fmt::format("{:.3f}\n", lap()));
+    }
+  }
+
+  // The settings that an earlier form of the study has tuned.
+  void forget_tuning() const {
+    const fs::path model = last_model();
+    if (base::path_exists(model / models::kDecodingName)) {
+      const base::FolderLock lock(model);
+      models::store_decoding(model, "");
     }
   }
 

@@ -123,6 +123,7 @@ void StudyFolder::check_same_validation(const nlohmann::json& before) const {
 void StudyFolder::keep_texts() {
   for (auto& [name, path] : texts_) {
     if (!study_.copies(name)) {
+      text_hashes_[name] = base::sha256_file(path);
       continue;
     }
     const fs::path copy = made(folder_ / kTextsName) / copy_name(name, path);
@@ -224,6 +225,15 @@ std::optional<std::vector<std::string>> StudyFolder::marked(const Cell& cell, co
 
 fs::path StudyFolder::file_of(const Cell& cell, const std::string& name) const {
   return has_text(name) ? text(name) : cell_folder(cell) / (name + ".txt");
+}
+
+void StudyFolder::check_texts() const {
+  for (const auto& [name, hash] : text_hashes_) {
+    base::check_usage(
+        base::sha256_file(text(name)) == hash,
+        "{}: the text {} has changed while the study ran; give the old text back, or name another --folder",
+        text(name).string(), name);
+  }
 }
 
 void StudyFolder::prepare(const Cell& cell) const {

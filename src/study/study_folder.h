@@ -55,6 +55,9 @@ class StudyFolder {
   /// Returns: the seeds of the study, then others that the folder of a row has, in their order.
   std::vector<uint64_t> seeds_of(const Row& row) const;
 
+  /// Throws: Error(kUsage) if the file of a text has changed since the study began.
+  void check_texts() const;
+
   /// Makes the folders of a cell, which its steps write to.
   void prepare(const Cell& cell) const;
   /// Returns: what the mark of a step says was asked for, or nothing if the step is not done.
@@ -75,6 +78,7 @@ class StudyFolder {
   std::filesystem::path folder_;
   base::FolderLock lock_;
   std::map<std::string, std::filesystem::path> texts_;
+  std::map<std::string, std::string> text_hashes_;  // of those that are read where they are
   std::vector<TestSet> tests_;
   std::vector<std::string> test_facts_;
 };

@@ -400,5 +400,22 @@ expect "status without a validation text" 0 $? || cat err
 expect "rows without a loss" 1 "$(grep -c '^- Not compared by loss, .*: dropout' out)"
 expect "differences that are no numbers" 0 "$(grep -c nan out)"
 
+# Without tuning a model is as if it had never been tuned.
+cat >tuned.yaml <<'END'
+texts: {source: train.en, target: train.de, valid-source: val.en, valid-target: val.de}
+tests: {test: {source: test.en, target: test.de}}
+tune: true
+options: {preset: tiny, vocab-size: 24, encoder-layers: 1, decoder-layers: 1, d-model: 16, d-ff: 16, n-heads: 1, workers: 1, batch-tokens: 400, max-steps: 4}
+rows: {plain: {}}
+END
+for tune in true false; do
+  sed "s/tune: true/tune: $tune/" tuned.yaml >again.yaml
+  "$program" study again.yaml --corpus corpus --folder tuned --quiet >out 2>err
+  expect "status with tune: $tune" 0 $? || cat err
+  expect "tuned settings with tune: $tune" $tune "$([ -e tuned/plain/seed-1/model/decoding.json ] && echo true || echo false)"
+done
+"$program" inspect --model tuned/plain/seed-1/model --verify >out 2>err
+expect "status of a model that was tuned" 0 $? || cat err
+
 [ $failed = 0 ] && echo "study: as it should be"
 exit $failed

@@ -195,20 +195,32 @@ TEST_F(StudyRun, ASearchThatWasInterruptedIsDoneAgainEvenIfTheOldOneIsAskedFor) 
   EXPECT_EQ(again.count("translate"), 2U) << "validation and test";
 }
 
-TEST_F(StudyRun, WithoutTuningTheTunedSettingsGo) {
-  study_.tune = true;
+TEST_F(StudyRun, ATextThatChangesMeanwhileIsRefused) {
+  StandIn stand_in;
+  const Program program = [&](const Words& words, const fs::path& output) {
+    write_lines(folder_.path() / "train.de", {"Aä", "Bö", "Cü", "Eß"});
+    return stand_in(words, output);
+  };
+  const StudyFolder folder(study_, folder_.path() / "study");
+  expect_error(base::ErrorKind::kUsage, {"train.de: the text target has changed while the study ran"}, [&] {
+    run_cell(study_, folder, {&study_.rows[0], 1}, program, [](const std::string&) {});
+  });
+  EXPECT_FALSE(folder.marked({&study_.rows[0], 1}, "both").has_value());
+}
+
+TEST_F(StudyRun, AFilterKeepsNoPairWithAnEmptySide) {
+  write_lines(folder_.path() / "blank.en", {"Aa", "", "Cc", "Dd"});
+  write_lines(folder_.path() / "blank.de", {"Aä", "Bö", "Cü", " "});  // the last has the best score
+  study_.texts["noisy-source"] = folder_.path() / "blank.en";
+  study_.texts["noisy-target"] = folder_.path() / "blank.de";
+  Stage clean = stage("clean", StageKind::kFilter);
+  clean.source = {"noisy-source"};
+  clean.target = {"noisy-target"};
+  clean.model = "both";
+  study_.stages.insert(study_.stages.begin() + 2, clean);
   StandIn program;
   ASSERT_EQ(run(program), 0);
-  const fs::path tuned = in_cell("model") / "decoding.json";
-  write_lines(tuned, {"{}"});
-  StandIn idle;
-  ASSERT_EQ(run(idle), 0);
-  EXPECT_TRUE(fs::exists(tuned));
-  study_.tune = false;
-  StandIn again;
-  ASSERT_EQ(run(again), 0);
-  EXPECT_EQ(again.count("translate"), 1U);
-  EXPECT_FALSE(fs::exists(tuned));
+  EXPECT_EQ(data::read_lines(in_cell("clean.source.txt")), (Lines{"Aa", "Cc"}));
 }
 
 TEST_F(StudyRun, TheValidationTextMayNotComeOrGo) {
