@@ -64,9 +64,8 @@ void publish_model_folder(const std::filesystem::path& folder, const ModelFiles&
 /// "DIR: holds optimizer.safetensors, so it is a checkpoint; name the folder of the model". Error(kBadData): no folder.
 void check_is_no_checkpoint(const std::filesystem::path& folder);
 
-/// Puts `text` into the model folder as its decoding.json, or removes the file if `text` is empty; the model stays as it
-/// is. The caller holds the folder's lock
-/// (base::FolderLock). Throws as check_is_no_checkpoint does.
+/// Puts `text` into the model folder as its decoding.json, or removes the file if `text` is empty; the model stays as
+/// it is. The caller holds the folder's lock (base::FolderLock). Throws as check_is_no_checkpoint does.
 void store_decoding(const std::filesystem::path& folder, const std::string& text);
 /// The same for shortlist.safetensors.
 void store_shortlist(const std::filesystem::path& folder, const std::string& bytes);
