@@ -320,7 +320,9 @@ class StudyReader : private StudyParts {
     if (study_.baseline.empty() && !study_.rows.empty()) {
       study_.baseline = study_.rows.front().name;
     }
-    for (const CLI::Option* option : of_train().option("initial-model").get_excludes()) {
+    const CLI::Option& initial_model = of_train().option("initial-model");
+    study_.decided_by_start = {initial_model.get_lnames().front()};
+    for (const CLI::Option* option : initial_model.get_excludes()) {
       study_.decided_by_start.insert(option->get_lnames().front());
     }
     study::check_study(study_);

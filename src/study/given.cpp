@@ -79,8 +79,7 @@ class Given {
     if (stage.kind == StageKind::kTrain || stage.kind == StageKind::kFilter) {
       check_pair(owner, stage.source, stage.target);
     }
-    const auto& read =
-        stage.kind == StageKind::kDistill || stage.kind == StageKind::kTranslate ? stage.source : stage.target;
+    const auto& read = stage.input_texts();
     if (!stage.nearest_to.empty()) {
       check_pair(owner, read, stage.nearest_to);
     }

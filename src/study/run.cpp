@@ -58,7 +58,6 @@ int run_cell(const Study& study, const StudyFolder& folder, const Cell& cell, co
     check_may_act(folder, cell, step);
     say(fmt::format("{}: {}", cell.name(), step.name));
     folder.unmark(cell, step.name);  // an interruption leaves no mark of what was there before
-    folder.check_texts();
     step.act(program);
     folder.check_texts();
     folder.mark(cell, step.name, step.asked);

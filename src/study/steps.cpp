@@ -137,7 +137,7 @@ class CellSteps {
   // Translations of a distillation or back-translation; of several hypotheses the one nearest a known translation.
   Step translate(const Stage& stage) const {
     const OptionList options = text_options(stage);
-    const auto& names = stage.kind == StageKind::kBackTranslate ? stage.target : stage.source;
+    const auto& names = stage.input_texts();
     std::vector<std::string> asked = {"translate", stage.model, joined_names(names), joined_names(stage.nearest_to)};
     append(asked, options.arguments());
     return {stage.name, asked, {}, [steps = *this, &stage, &names, options](const Program& program) {

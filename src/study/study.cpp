@@ -132,8 +132,6 @@ OptionList Study::options_of(const Row& row, const Stage& stage) const {
   if (!stage.start_from.empty()) {
     all.remove(decided_by_start);
     of_row.remove(decided_by_start);
-    all.remove({kInitialModel});
-    of_row.remove({kInitialModel});
   } else if (of_row.find(kInitialModel) != nullptr) {
     all.remove(decided_by_start);
   }

@@ -71,6 +71,10 @@ struct Stage {
   double keep = 1.0;                    ///< share of the pairs that a filter keeps
   OptionList options;                   ///< of `train`, `translate` or `score`
 
+  /// Returns: the names of the texts that a stage translates or, for a filter, judges.
+  const std::vector<std::string>& input_texts() const {
+    return kind == StageKind::kBackTranslate || kind == StageKind::kFilter ? target : source;
+  }
   bool translates() const { return kind != StageKind::kTrain && kind != StageKind::kFilter; }
 };
 
@@ -121,7 +125,7 @@ struct Study {
   evaluation::EvaluateOptions score;
   std::vector<double> shown_minutes;  ///< of the last training, after which the report has the validation score
   std::string reached_row;  ///< the report says when the others reach the best score of this row; may be empty
-  /// Options of `train` that a model to start from decides.
+  /// Options of `train` that a model to start from decides, and the one that names it.
   std::set<std::string> decided_by_start;
 
   /// What is taken of a text.
@@ -146,9 +150,9 @@ struct Study {
   /// Returns: the options of a stage that makes a text, in a row. A search for the hypothesis nearest a known
   /// translation finds and writes many.
   OptionList text_options(const Row& row, const Stage& stage) const;
-  /// Returns: the options of a stage that trains, in a row: those of the study, the stage, the row, and the row for the
+  /// Returns: the options of a stage that trains, in a row: of the study, the stage, the row, and the row for the
   /// stage, where each wins over those before. Those that the weights to start from decide are left out: of a stage's
-  /// start_from, or of the row's option initial-model, where those of the row stay. A stage with a start_from has no
+  /// start_from, or of the row's option initial-model, where the row's stay. A stage with a start_from has no
   /// initial-model beside it. total-minutes is the stage's share.
   OptionList options_of(const Row& row, const Stage& stage) const;
 };

@@ -197,8 +197,7 @@ void check_has_effect(const Study& study, const Row& row) {
 // Weights to start from decide shape and vocabulary.
 void check_start(const Study& study, const Stage& stage, const OptionList& options) {
   for (const OptionList::Option& option : options.options()) {
-    const bool is_decided = study.decided_by_start.contains(option.name) || option.name == "initial-model";
-    check_usage(stage.start_from.empty() || !is_decided,
+    check_usage(stage.start_from.empty() || !study.decided_by_start.contains(option.name),
                 "study {}: stage {} starts from {}, which decides --{}; leave it out", study.name, stage.name,
                 stage.start_from, option.name);
   }

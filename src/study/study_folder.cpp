@@ -64,7 +64,11 @@ StudyFolder::StudyFolder(const Study& study, fs::path folder)
 void StudyFolder::check_facts() {
   nlohmann::json now = {{"texts", nlohmann::json::object()}, {"models", nlohmann::json::object()}};
   for (const auto& [name, path] : texts_) {
-    now["texts"][name] = base::sha256_file(path) + study_.part_of(name).words();
+    const std::string hash = base::sha256_file(path);
+    now["texts"][name] = hash + study_.part_of(name).words();
+    if (!study_.copies(name)) {
+      text_hashes_[name] = hash;
+    }
   }
   for (const auto& [name, model] : study_.models) {
     now["models"][name] = base::sha256_file(model / models::kWeightsName);
@@ -123,7 +127,6 @@ void StudyFolder::check_same_validation(const nlohmann::json& before) const {
 void StudyFolder::keep_texts() {
   for (auto& [name, path] : texts_) {
     if (!study_.copies(name)) {
-      text_hashes_[name] = base::sha256_file(path);
       continue;
     }
     const fs::path copy = made(folder_ / kTextsName) / copy_name(name, path);

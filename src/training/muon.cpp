@@ -22,7 +22,14 @@ constexpr double kEpsilon = 1e-7;  // against a division by 0
 
 void multiply(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c,
               Precision precision) {
-  kernels::backend_of(c).gemm({a, transpose_a, b, transpose_b, nullptr, c, false, precision});
+  kernels::backend_of(c).gemm({.a = a,
+                               .transpose_a = transpose_a,
+                               .b = b,
+                               .transpose_b = transpose_b,
+                               .bias = nullptr,
+                               .c = c,
+                               .accumulate = false,
+                               .precision = precision});
 }
 
 void copy_above_diagonal_below(Tensor& square) {

@@ -83,7 +83,7 @@ class StudyRun : public ::testing::Test {
     study_.baseline = "base";
     study_.options.set("total-minutes", {"10"});
     study_.options.set("d-model", {"64"});
-    study_.decided_by_start = {"d-model"};
+    study_.decided_by_start = {"d-model", "initial-model"};
     Row other{"other", "", {}, {}, {}};
     other.options.set("dropout", {"0.3"});
     study_.rows = {{"base", "", {}, {}, {}}, other};
