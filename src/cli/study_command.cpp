@@ -207,7 +207,7 @@ int run(const StudyArguments& arguments) {
   study::check_given(study);
   for (study::Row& row : study.rows) {
     [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
-    row.total_minutes = limits_of(study::train_arguments(study, {&row, 1}, study.last_stage())).total_minutes;
+    row.total_minutes = study::limits_of_stage(study, row, study.last_stage(), limits_of).total_minutes;
   }
   return arguments.dry_run ? predict(study, arguments) : run_study(study, arguments);
 }

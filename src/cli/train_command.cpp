@@ -28,6 +28,7 @@
 #include "serving/watch.h"
 #include "training/gpu_choices.h"
 #include "training/presets.h"
+#include "training/tasks.h"
 #include "training/trainer.h"
 
 namespace dragoman::cli {
@@ -365,6 +366,7 @@ training::TrainOptions train_options_of(const std::vector<std::string>& argument
     TrainOptions options = given->options();
     options.schedule.total_seconds = options.run.total_minutes * 60.0;  // as Trainer does
     options.check();
+    training::check_task(options);
     return options;
   } catch (const base::Error& error) {
     base::fail(error.kind(), "{}", in_flags(*command, error.what()));

@@ -137,17 +137,20 @@ constexpr PageText kTexts[] = {
      "未按损失比较，因为没有验证文本，或者词表不同：{0}。"},
     {"Nothing is compared yet: the baseline {0} and another row must be done.",
      "尚无比较：需要先完成基线 {0} 和另外一行。"},
-    {"Not shown, for they were done with other options or tests: {0}. Run these rows again, or give the options back.",
-     "未显示，因为它们是用其他选项或测试完成的：{0}。请重新运行这些行，或恢复原来的选项。"},
-    {"p is that of a paired bootstrap over sentences (the seeds pooled), adjusted for the number of rows (Holm 1979). "
-     "A "
-     "row is better or worse if p is at most 0.05 and the difference is above twice its standard error over the seeds.",
-     "p 来自对句子的配对自助法（各种子合并），并按行数校正（Holm 1979）。仅当 p 不超过 0.05 "
-     "且差值超过其种子间标准误的两倍时，才判定一行更好或更差。"},
-    {"p is that of Welch's t-test over the seeds, adjusted for the number of rows (Holm 1979). A row is better or "
-     "worse "
-     "if p is at most 0.05.",
-     "p 来自对各种子的 Welch t 检验，并按行数校正（Holm 1979）。仅当 p 不超过 0.05 时，才判定一行更好或更差。"},
+    {"Not shown, for they were done with other options or tests: {0}. Give the options back, or run these rows again; "
+     "where a stage has changed, remove the folder of the run first.",
+     "未显示，因为它们是用其他选项或测试完成的：{0}"
+     "。请恢复原来的选项，或重新运行这些行；若某个阶段已改变，请先删除该次运行的文件夹。"},
+    {"p is the larger one of two, adjusted for the number of rows (Holm 1979): of a paired bootstrap over sentences, "
+     "and "
+     "of a t-test over the seeds with the spread of all rows. A row is better or worse if p is at most 0.05.",
+     "p 取两个值中较大的一个，并按行数校正（Holm 1979）：一个来自对句子的配对自助法，一个来自对各种子的 t "
+     "检验（方差取自所有行）。仅当 p 不超过 0.05 时，才判定一行更好或更差。"},
+    {"p is of a t-test over the seeds with the spread of all rows, adjusted for the number of rows (Holm 1979). A row "
+     "is "
+     "better or worse if p is at most 0.05.",
+     "p 来自对各种子的 t 检验（方差取自所有行），并按行数校正（Holm 1979）。仅当 p 不超过 0.05 "
+     "时，才判定一行更好或更差。"},
     {"Differences are over the seeds that both rows have.", "差值取自两行共有的种子。"},
     {"Some comparisons rest on one seed: another seed may say something else.",
      "有些比较只有一个种子：换一个种子，结论可能不同。"},

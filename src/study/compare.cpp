@@ -14,18 +14,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLevel = 0.05;
-constexpr double kErrors = 2.0;  // standard errors that a difference must exceed
-
-// The sentences' counts, summed over the seeds. Requires: all tables have the same shape.
-evaluation::CountTable summed(const std::vector<evaluation::CountTable>& tables) {
-  evaluation::CountTable sum = tables.front();
-  for (size_t t = 1; t < tables.size(); ++t) {
-    for (size_t i = 0; i < sum.rows(); ++i) {
-      std::ranges::transform(sum.row(i), tables[t].row(i), sum.row(i).begin(), std::plus());
-    }
-  }
-  return sum;
-}
 
 // With Holm's correction the smallest p-value is about comparisons / resamples.
 int resamples_for(size_t comparisons) {
@@ -33,15 +21,30 @@ int resamples_for(size_t comparisons) {
   return static_cast<int>(std::max(kLeast, kForEach * comparisons));
 }
 
-double bootstrap(const evaluation::Metric& metric, const SeedScores& baseline, const SeedScores& row, int resamples) {
-  const evaluation::CountTable first = summed(baseline.counts), second = summed(row.counts);
-  const evaluation::Counted candidates[] = {{&metric, &first}, {&metric, &second}};
-  const auto scores = evaluation::resample_scores(candidates, {.resamples = resamples, .seed = 12345});
-  const double difference = std::abs(metric.score(first.sums()) - metric.score(second.sums()));
-  if (difference == 0.0) {  // of equal texts no resample differs by more, and the formula would call that significant
-    return 1.0;
+// Mean over the seeds in each resample.
+std::vector<double> mean_scores(std::span<const std::vector<double>> seeds) {
+  std::vector<double> means(seeds.front().size(), 0.0);
+  for (const std::vector<double>& scores : seeds) {
+    std::ranges::transform(means, scores, means.begin(),
+                           [&](double mean, double score) { return mean + score / static_cast<double>(seeds.size()); });
   }
-  return evaluation::paired_p_value(metric, scores[0], scores[1], difference);
+  return means;
+}
+
+double sentences_p(const evaluation::Metric& metric, const SeedScores& baseline, const SeedScores& row,
+                   double difference, int resamples) {
+  std::vector<evaluation::Counted> candidates;
+  for (const SeedScores* side : {&baseline, &row}) {
+    for (const evaluation::CountTable& counts : side->counts) {
+      candidates.push_back({&metric, &counts});
+    }
+  }
+  const auto scores = evaluation::resample_scores(candidates, {.resamples = resamples, .seed = 12345});
+  const auto of_baseline = std::span(scores).first(baseline.counts.size());
+  const auto of_row = std::span(scores).subspan(baseline.counts.size());
+  std::vector<double> differences = mean_scores(of_row);
+  std::ranges::transform(differences, mean_scores(of_baseline), differences.begin(), std::minus());
+  return evaluation::two_sided_p_value(differences, difference);
 }
 
 }  // namespace
@@ -80,53 +83,52 @@ double student_p(double t, double freedom) {
   return std::min(1.0, area(std::atan(std::abs(t) / std::sqrt(freedom))) / area(0.0));
 }
 
+SeedVariance seed_variance(std::span<const Spread> rows) {
+  double squares = 0.0, freedom = 0.0;
+  for (const Spread& row : rows) {
+    if (row.seeds > 1 && std::isfinite(row.deviation)) {
+      squares += row.deviation * row.deviation * static_cast<double>(row.seeds - 1);
+      freedom += static_cast<double>(row.seeds - 1);
+    }
+  }
+  return {freedom > 0.0 ? squares / freedom : kNone, freedom};
+}
+
 namespace {
 
-// Welch's: the two sides may vary by different amounts.
-std::optional<double> welch_p(const Spread& first, const Spread& second) {
-  const auto error_of = [](const Spread& spread) {
-    return spread.deviation * spread.deviation / static_cast<double>(spread.seeds);
+// By all rows, or by these two if they vary more.
+double standard_error(const Spread& before, const Spread& after, const SeedVariance& seeds) {
+  const auto by = [&](double first, double second) {
+    return std::sqrt(first / static_cast<double>(before.seeds) + second / static_cast<double>(after.seeds));
   };
-  const double a = error_of(first), b = error_of(second);
-  if (first.seeds < 2 || second.seeds < 2) {
-    return std::nullopt;
-  }
-  const double difference = second.mean - first.mean;
-  if (a + b == 0.0) {
+  return std::fmax(by(seeds.variance, seeds.variance),
+                   by(before.deviation * before.deviation, after.deviation * after.deviation));
+}
+
+double seeds_p(double difference, double error, double freedom) {
+  if (error == 0.0) {
     return difference == 0.0 ? 1.0 : 0.0;
   }
-  const double freedom = (a + b) * (a + b) /
-                         (a * a / static_cast<double>(first.seeds - 1) + b * b / static_cast<double>(second.seeds - 1));
-  return student_p(difference / std::sqrt(a + b), freedom);
+  return student_p(difference / error, freedom);
 }
 
 }  // namespace
 
 Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
-                   size_t comparisons) {
+                   const SeedVariance& seeds, size_t comparisons) {
   const Spread before = spread_of(baseline.scores), after = spread_of(row.scores);
   Comparison comparison;
   comparison.difference = after.mean - before.mean;
-  comparison.standard_error =
-      std::sqrt(before.deviation * before.deviation / static_cast<double>(before.seeds) +
-                after.deviation * after.deviation / static_cast<double>(after.seeds));  // NaN for one seed
+  comparison.standard_error = standard_error(before, after, seeds);
   if (metric != nullptr && !baseline.counts.empty() && !row.counts.empty()) {
-    comparison.p_value = bootstrap(*metric, baseline, row, resamples_for(comparisons));
-  } else {
-    comparison.p_value = welch_p(before, after);
+    comparison.p_value = sentences_p(*metric, baseline, row, comparison.difference, resamples_for(comparisons));
+  }
+  if (seeds.freedom > 0.0) {
+    const double p = seeds_p(comparison.difference, comparison.standard_error, seeds.freedom);
+    comparison.p_value = std::max(comparison.p_value.value_or(0.0), p);
   }
   return comparison;
 }
-
-namespace {
-
-bool is_decided(const Comparison& comparison) {
-  const bool has_seeds = std::isfinite(comparison.standard_error);
-  const bool seeds_agree = has_seeds && std::abs(comparison.difference) > kErrors * comparison.standard_error;
-  return comparison.p_adjusted.has_value() && *comparison.p_adjusted <= kLevel && (seeds_agree || !has_seeds);
-}
-
-}  // namespace
 
 void adjust(std::span<Comparison> comparisons, bool higher_is_better) {
   std::vector<Comparison*> tested;
@@ -142,8 +144,9 @@ void adjust(std::span<Comparison> comparisons, bool higher_is_better) {
     tested[i]->p_adjusted = std::min(largest, 1.0);
   }
   for (Comparison& comparison : comparisons) {
+    const bool is_decided = comparison.p_adjusted.has_value() && *comparison.p_adjusted <= kLevel;
     const bool is_up = comparison.difference > 0.0;
-    comparison.verdict = !is_decided(comparison)     ? Verdict::kUndecided
+    comparison.verdict = !is_decided                 ? Verdict::kUndecided
                          : is_up == higher_is_better ? Verdict::kBetter
                                                      : Verdict::kWorse;
   }

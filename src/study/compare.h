@@ -40,23 +40,34 @@ struct SeedScores {
   std::vector<evaluation::CountTable> counts;
 };
 
+/// The variance of a score over seeds, of all rows together. A row of n seeds adds n - 1 degrees of freedom.
+struct SeedVariance {
+  double variance = 0.0;
+  double freedom = 0.0;  ///< 0: no row has two seeds, and nothing is known
+};
+SeedVariance seed_variance(std::span<const Spread> rows);
+
 /// A row against the baseline.
 struct Comparison {
-  double difference = 0.0;           ///< of the means, row - baseline
-  double standard_error = 0.0;       ///< of the difference, by the spread over seeds; NaN for one seed
-  std::optional<double> p_value;     ///< paired bootstrap over the sentences, or of the seeds
+  double difference = 0.0;           ///< of the means over the seeds, row - baseline
+  double standard_error = 0.0;       ///< of the difference, by the spread over seeds; NaN if no row has two seeds
+  std::optional<double> p_value;     ///< the larger one of sentences and of seeds
   std::optional<double> p_adjusted;  ///< for the number of comparisons (adjust)
   Verdict verdict = Verdict::kUndecided;
 };
 
-/// Compares by paired bootstrap over sentences, with the counts of a sentence summed over the seeds, and by the spread
-/// over the seeds. The verdict stays open until `adjust`. Requires: one score or more on both sides.
-/// Without counts the p-value is of Welch's t-test over the seeds, if both sides have two or more.
-/// @param comparisons  how many are made; p can be no smaller than 1 in the number of resamples, so a large number
-/// needs more resamples Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Welch
-/// 1947, "The Generalization of Student's Problem".
+/// Compares the means over the seeds. Chance has two sources, and each must be ruled out, so p is the larger one of
+///   - sentences: a paired bootstrap, two-sided, of the difference of the means; needs counts
+///   - seeds: Student's t = difference / standard error, with the degrees of freedom of `seeds`. The standard error is
+///     the larger one by `seeds` and by the two rows alone, since a row may vary more than the others.
+/// Without counts, as of a loss, p is of the seeds alone; with neither there is none. The verdict stays open until
+/// `adjust`. Requires: one score or more on both sides.
+/// @param comparisons  how many are made; the p of sentences can be no smaller than 1 in the number of resamples, so a
+/// large number needs more resamples
+/// Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Dunnett 1955, "A Multiple
+/// Comparison Procedure for Comparing Several Treatments with a Control", section 2, for the common variance.
 Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
-                   size_t comparisons = 1);
+                   const SeedVariance& seeds, size_t comparisons = 1);
 
 /// Returns the probability that a difference of means is as many standard errors from 0 or more, by chance:
 ///   P(|T| >= t) = integral over [atan(t / sqrt(v)), pi/2] of cos(a)^(v - 1) / the same over [0, pi/2]
@@ -64,8 +75,7 @@ Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline,
 double student_p(double t, double freedom);
 
 /// Gives the comparisons of one study their p-values for several comparisons at once, and their verdicts: better or
-/// worse if the adjusted p-value is at most 0.05 and, with several seeds, the difference is above twice its standard
-/// error over the seeds. @param higher_is_better  false for a loss
+/// worse if the adjusted p-value is at most 0.05. @param higher_is_better  false for a loss
 /// Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
 void adjust(std::span<Comparison> comparisons, bool higher_is_better);
 

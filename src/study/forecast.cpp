@@ -18,12 +18,6 @@ namespace {
 
 using Texts = std::map<std::string, std::filesystem::path>;
 
-TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of) try {
-  return limits_of(train_arguments(study, {&row, study.seeds.front()}, stage));
-} catch (const base::Error& error) {
-  base::fail(error.kind(), "study {}: row {}, stage {}: {}", study.name, row.name, stage.name, error.what());
-}
-
 // A run ends with a validation, which would take longer than the updates that are measured.
 constexpr size_t kValidationLines = 16;
 
@@ -44,6 +38,12 @@ Texts measured_texts(const Study& study, const std::filesystem::path& scratch) {
   return texts;
 }
 
+// Whether it is the study that limits the updates, and the preset alone that limits the minutes.
+bool asks_for_updates(const Study& study, const Row& row, const Stage& stage) {
+  const OptionList options = study.options_of(row, stage);
+  return options.find("max-steps") != nullptr && options.find("total-minutes") == nullptr;
+}
+
 double seconds_of_update(const std::vector<report::TrainRow>& rows) {
   if (rows.empty()) {
     return std::numeric_limits<double>::quiet_NaN();
@@ -56,6 +56,21 @@ double seconds_of_update(const std::vector<report::TrainRow>& rows) {
 
 }  // namespace
 
+TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of) try {
+  std::vector<std::string> words = train_arguments(study, {&row, study.seeds.front()}, stage);
+  const std::vector<std::string> of_texts =
+      text_arguments(stage, [&](const std::string& name, const std::string& side) {
+        const auto text = study.texts.find(name);
+        return text != study.texts.end()    ? text->second
+               : side.starts_with("valid-") ? std::filesystem::path()
+                                            : std::filesystem::path(name);  // made by an earlier stage
+      });
+  words.insert(words.end(), of_texts.begin(), of_texts.end());
+  return limits_of(words);
+} catch (const base::Error& error) {
+  base::fail(error.kind(), "study {}: row {}, stage {}: {}", study.name, row.name, stage.name, error.what());
+}
+
 Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured) {
   Forecast result{&row, 0.0};
   for (const Stage& stage : study.stages) {
@@ -66,7 +81,9 @@ Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of,
     const auto found = measured.find(stage.name);
     const double by_updates = found == measured.end() ? std::numeric_limits<double>::quiet_NaN()
                                                       : found->second * static_cast<double>(limits.max_steps) / 60.0;
-    result.minutes += limits.total_minutes > 0.0 ? std::fmin(limits.total_minutes, by_updates) : by_updates;
+    const bool ends_by_clock =
+        limits.total_minutes > 0.0 && (found != measured.end() || !asks_for_updates(study, row, stage));
+    result.minutes += ends_by_clock ? std::fmin(limits.total_minutes, by_updates) : by_updates;
   }
   return result;
 }

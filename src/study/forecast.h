@@ -15,7 +15,8 @@ struct TrainingLimits {
   int64_t max_steps = 0;
 };
 
-/// Reads the options of a training, "train", "--preset=tiny", .... Throws: Error(kUsage) for options that do not fit.
+/// Reads the options of a training, "train", "--preset=tiny", ..., with names of text files, of which some need not be
+/// there yet. Throws: Error(kUsage) for options that do not fit.
 using LimitsOf = std::function<TrainingLimits(const std::vector<std::string>& arguments)>;
 
 /// Seconds of an update by stage, in a row. Stages that were not measured are missing.
@@ -27,8 +28,12 @@ struct Forecast {
   double minutes = 0.0;
 };
 
+/// Returns: what ends the training of a stage. Texts that stages make are given to `limits_of` by their names.
+/// Throws: as `limits_of`, with row and stage in front.
+TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of);
+
 /// Returns the forecast of a row. Translating and scoring come on top. Patience may end a training before.
-/// Throws: as `limits_of`, with row and stage in front. So it is a check of the options of all trainings too.
+/// Throws: as limits_of_stage. So it is a check of the options of all trainings too.
 Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured);
 
 /// Trains a stage of a row for some seconds in a scratch folder, which is removed again. Returns: seconds of an update,

@@ -165,6 +165,13 @@ std::vector<std::string> absent_models(const Study& study, std::span<const Row* 
       }
     }
   }
+  for (const auto& [name, path] : study.given_files()) {  // models are named above and below
+    if (const bool is_model =
+            name.starts_with("model ") || name.starts_with("--initial-model ") || name.starts_with("--reverse-model ");
+        !is_model && !base::path_exists(path)) {
+      said.push_back(fmt::format("study {}: {} is not there", study.name, name));
+    }
+  }
   for (const auto& [name, options] : study.searches) {
     const auto* reverse = options.find("reverse-model");
     if (reverse != nullptr && !study.names_model(reverse->front())) {

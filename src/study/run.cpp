@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "training/checkpoint.h"
 
 namespace dragoman::study {
 
@@ -34,16 +36,23 @@ bool is_done(const StudyFolder& folder, const Cell& cell, const Step& step) {
   return mark.has_value() && is_asked(step, *mark) && std::ranges::all_of(step.outputs, base::path_exists);
 }
 
-// A stage that was done with other options stays as it is.
-void check_may_act(const StudyFolder& folder, const Cell& cell, const Step& step) {
-  const auto mark = folder.marked(cell, step.name);
-  if (!mark.has_value() || !step.outputs.empty()) {
-    return;
+// What was asked for when the step began from which it would go on, or was done; nothing where it begins anew.
+std::optional<std::vector<std::string>> kept_of(const StudyFolder& folder, const Cell& cell, const Step& step) {
+  if (const auto mark = folder.marked(cell, step.name); mark.has_value() && step.outputs.empty()) {
+    return mark;
   }
+  return !step.model.empty() && !training::list_checkpoints(step.model).empty() ? folder.begun(cell, step.name)
+                                                                                : std::nullopt;
+}
+
+// A stage that was done or begun with other options stays as it is.
+void check_may_act(const StudyFolder& folder, const Cell& cell, const Step& step) {
+  const auto kept = kept_of(folder, cell, step);
   const std::string place = folder.cell_folder(cell).string();
-  base::fail(base::ErrorKind::kUsage,
-             "{}: {} was done with \"{}\", now it is \"{}\"; name another --folder, or remove {}", place, step.name,
-             fmt::join(*mark, " "), fmt::join(step.asked, " "), place);
+  base::check_usage(!kept.has_value() || is_asked(step, *kept),
+                    "{}: {} was {} with \"{}\", now it is \"{}\"; name another --folder, or remove {}", place,
+                    step.name, folder.marked(cell, step.name).has_value() ? "done" : "begun",
+                    fmt::join(kept.value_or(std::vector<std::string>()), " "), fmt::join(step.asked, " "), place);
 }
 
 }  // namespace
@@ -57,7 +66,7 @@ int run_cell(const Study& study, const StudyFolder& folder, const Cell& cell, co
     }
     check_may_act(folder, cell, step);
     say(fmt::format("{}: {}", cell.name(), step.name));
-    folder.unmark(cell, step.name);  // an interruption leaves no mark of what was there before
+    folder.begin(cell, step.name, step.asked);  // an interruption leaves no mark of what was there before
     step.act(program);
     folder.check_texts();
     folder.mark(cell, step.name, step.asked);

@@ -116,8 +116,11 @@ class CellSteps {
     std::vector<std::string> asked = train_arguments(study_, cell_, stage);
     asked.push_back(fmt::format("source {}, target {}, text {}, from {}", joined_names(stage.source),
                                 joined_names(stage.target), joined_names(stage.text), stage.start_from));
-    return {
-        stage.name, asked, {}, [steps = *this, &stage](const Program& program) { steps.run_train(program, stage); }};
+    return {stage.name,
+            asked,
+            {},
+            [steps = *this, &stage](const Program& program) { steps.run_train(program, stage); },
+            model_of(stage.name)};
   }
 
   void run_train(const Program& program, const Stage& stage) const {

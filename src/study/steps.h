@@ -22,6 +22,8 @@ struct Step {
   std::vector<std::filesystem::path> outputs;
   /// Throws: CommandFailed.
   std::function<void(const Program&)> act;
+  /// Of a training: the folder that it goes on from after an interruption. Empty for what begins anew.
+  std::filesystem::path model{};
 };
 
 /// A command of the program that ended with another status than 0.

@@ -63,8 +63,8 @@ namespace {
 constexpr const char* kMinutes = "total-minutes";
 constexpr const char* kInitialModel = "initial-model";
 constexpr const char* kManyHypotheses = "16";
-constexpr const char* kFileOptions[] = {kInitialModel,   "tokenizer", "target-tokenizer",
-                                        "reverse-model", "terms",     "banned"};
+constexpr const char* kFileOptions[] = {kInitialModel, "tokenizer", "target-tokenizer", "reverse-model", "terms",
+                                        "prefix",      "banned"};
 
 double number_of(const std::string& text) {
   double number = 0.0;

@@ -47,6 +47,17 @@ std::string hash_of(const fs::path& path) {
   return hashes;
 }
 
+// The words of a mark, or nothing if it is not there.
+std::optional<std::vector<std::string>> words_of(const fs::path& mark) {
+  if (!base::path_exists(mark)) {
+    return std::nullopt;
+  }
+  const nlohmann::json tree = base::parse_json(base::read_file(mark), mark.string());
+  base::check_data(tree.is_array() && std::ranges::all_of(tree, [](const auto& word) { return word.is_string(); }),
+                   "{}: must be a list of texts; remove the file to do the step again", mark.string());
+  return tree.get<std::vector<std::string>>();
+}
+
 }  // namespace
 
 std::string Cell::name() const {
@@ -215,15 +226,16 @@ fs::path StudyFolder::mark_of(const Cell& cell, const std::string& step) const {
   return cell_folder(cell) / kMarksName / (step + ".json");
 }
 
+fs::path StudyFolder::begun_of(const Cell& cell, const std::string& step) const {
+  return cell_folder(cell) / kMarksName / (step + ".begun");
+}
+
 std::optional<std::vector<std::string>> StudyFolder::marked(const Cell& cell, const std::string& step) const {
-  const fs::path mark = mark_of(cell, step);
-  if (!base::path_exists(mark)) {
-    return std::nullopt;
-  }
-  const nlohmann::json tree = base::parse_json(base::read_file(mark), mark.string());
-  base::check_data(tree.is_array() && std::ranges::all_of(tree, [](const auto& word) { return word.is_string(); }),
-                   "{}: must be a list of texts; remove the file to do the step again", mark.string());
-  return tree.get<std::vector<std::string>>();
+  return words_of(mark_of(cell, step));
+}
+
+std::optional<std::vector<std::string>> StudyFolder::begun(const Cell& cell, const std::string& step) const {
+  return words_of(begun_of(cell, step));
 }
 
 fs::path StudyFolder::file_of(const Cell& cell, const std::string& name) const {
@@ -243,7 +255,8 @@ void StudyFolder::prepare(const Cell& cell) const {
   made(cell_folder(cell) / kMarksName);
 }
 
-void StudyFolder::unmark(const Cell& cell, const std::string& step) const {
+void StudyFolder::begin(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const {
+  base::write_file_atomic(begun_of(cell, step), base::dump_json(asked, 2) + "\n");
   std::error_code failed;
   fs::remove(mark_of(cell, step), failed);
   base::check(!failed, base::ErrorKind::kCannotWrite, "{}: cannot remove the file: {}", mark_of(cell, step).string(),
@@ -252,6 +265,7 @@ void StudyFolder::unmark(const Cell& cell, const std::string& step) const {
 
 void StudyFolder::mark(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const {
   base::write_file_atomic(mark_of(cell, step), base::dump_json(asked, 2) + "\n");
+  base::remove_quietly(begun_of(cell, step));
 }
 
 }  // namespace dragoman::study

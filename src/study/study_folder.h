@@ -62,13 +62,17 @@ class StudyFolder {
   void prepare(const Cell& cell) const;
   /// Returns: what the mark of a step says was asked for, or nothing if the step is not done.
   std::optional<std::vector<std::string>> marked(const Cell& cell, const std::string& step) const;
-  /// Removes the mark of a step, if there is one, before the step is done again.
-  void unmark(const Cell& cell, const std::string& step) const;
+  /// Returns: what a step under way was asked for, or nothing if none is under way.
+  std::optional<std::vector<std::string>> begun(const Cell& cell, const std::string& step) const;
+  /// Marks a step as under way. If it was done, it is not done any more.
+  void begin(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const;
   /// Marks a step as done.
   void mark(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const;
 
  private:
+  // Of a step that is done or under way.
   std::filesystem::path mark_of(const Cell& cell, const std::string& step) const;
+  std::filesystem::path begun_of(const Cell& cell, const std::string& step) const;
   void check_facts();
   void check_same_validation(const nlohmann::json& before) const;
   void keep_texts();

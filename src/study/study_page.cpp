@@ -108,23 +108,20 @@ std::vector<SaidText> notes(const StudyResults& results) {
   std::vector<SaidText> all;
   if (!results.changed_cells.empty()) {
     all.push_back(
-        {"Not shown, for they were done with other options or tests: {0}. Run these rows again, or give the options "
-         "back.",
+        {"Not shown, for they were done with other options or tests: {0}. Give the options back, or run these rows "
+         "again; where a stage has changed, remove the folder of the run first.",
          {fmt::format("{}", fmt::join(results.changed_cells, "; "))}});
   }
   if (results.comparisons.empty()) {
     return all;
   }
-  if (!results.tests.empty()) {
-    all.push_back(plain(
-        "p is that of a paired bootstrap over sentences (the seeds pooled), adjusted for the number of rows (Holm "
-        "1979). A row is better or worse if p is at most 0.05 and the difference is above twice its standard "
-        "error over the seeds."));
-  } else {
-    all.push_back(
-        plain("p is that of Welch's t-test over the seeds, adjusted for the number of rows (Holm 1979). A row "
-              "is better or worse if p is at most 0.05."));
-  }
+  all.push_back(
+      plain(results.tests.empty()
+                ? "p is of a t-test over the seeds with the spread of all rows, adjusted for the number of rows (Holm "
+                  "1979). A row is better or worse if p is at most 0.05."
+                : "p is the larger one of two, adjusted for the number of rows (Holm 1979): of a paired bootstrap over "
+                  "sentences, and of a t-test over the seeds with the spread of all rows. A row is better or worse if "
+                  "p is at most 0.05."));
   all.push_back(plain("Differences are over the seeds that both rows have."));
   if (one_seed) {
     all.push_back(plain("Some comparisons rest on one seed: another seed may say something else."));

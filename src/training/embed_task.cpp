@@ -37,8 +37,7 @@ std::vector<TabPair> pairs_of_sides(const Files& source, const Files& target) {
   return pairs;
 }
 
-std::vector<TabPair> read_pairs(const Files& text, const Files& source, const Files& target, const char* flags) {
-  base::check_usage(text.empty() || source.empty(), "train: {} both name pairs of texts; leave one out", flags);
+std::vector<TabPair> read_pairs(const Files& text, const Files& source, const Files& target) {
   return text.empty() ? pairs_of_sides(source, target) : data::read_tab_triples(text);
 }
 
@@ -53,19 +52,11 @@ std::string fingerprint_of_pairs(const std::vector<TabPair>& pairs) {
 class EmbedTask : public EncoderTask {
  public:
   explicit EmbedTask(const TrainOptions& options) : EncoderTask(options, "embed", models::EncoderHead::kNone) {
-    base::check_usage(
-        !options.text.empty() || !options.source.empty(),
-        "train: task embed learns from pairs of texts; name them with --text, a tab between the texts of "
-        "a line, and a third one that is far from the first if there is one, or with --source and --target");
-    base::check_usage(!options.loss.two_passes(), "train: --rdrop and --simcut are not made for task embed");
-    base::check_usage(options.loss.label_smoothing == preset_options(options.preset, options.task).loss.label_smoothing,
-                      "train: --label-smoothing is of no use to task embed; leave it out");
-    training_ = read_pairs(options.text, options.source, options.target, "--text and --source");
+    training_ = read_pairs(options.text, options.source, options.target);
     if (options.valid_source.empty()) {
       validation_ = validation_examples(training_, options, data::read_tab_triples);
     } else {
-      validation_ =
-          read_pairs(options.valid_text, options.valid_source, options.valid_target, "--valid-text and --valid-source");
+      validation_ = read_pairs(options.valid_text, options.valid_source, options.valid_target);
     }
     fingerprint_ = fingerprint_of_pairs(training_);
     if (!validation_.empty()) {
@@ -170,6 +161,21 @@ class EmbedTask : public EncoderTask {
 };
 
 }  // namespace
+
+void check_embed(const TrainOptions& options) {
+  base::check_usage(
+      !options.text.empty() || !options.source.empty(),
+      "train: task embed learns from pairs of texts; name them with --text, a tab between the texts of "
+      "a line, and a third one that is far from the first if there is one, or with --source and --target");
+  const auto check_one = [](const Files& text, const Files& source, const char* flags) {
+    base::check_usage(text.empty() || source.empty(), "train: {} both name pairs of texts; leave one out", flags);
+  };
+  check_one(options.text, options.source, "--text and --source");
+  check_one(options.valid_text, options.valid_source, "--valid-text and --valid-source");
+  base::check_usage(!options.loss.two_passes(), "train: --rdrop and --simcut are not made for task embed");
+  base::check_usage(options.loss.label_smoothing == preset_options(options.preset, options.task).loss.label_smoothing,
+                    "train: --label-smoothing is of no use to task embed; leave it out");
+}
 
 std::unique_ptr<Task> make_embed_task(const TrainOptions& options) {
   return std::make_unique<EmbedTask>(options);

@@ -6,10 +6,13 @@
 
 namespace dragoman::training {
 
+/// Throws: Error(kUsage) if both --text and --source name the text, or none, and for what is of no use to the task.
+void check_embed(const TrainOptions& options);
+
 /// Makes the task of vectors of texts: pairs of texts that mean the same get near vectors, other texts far ones. The
 /// pairs are those of --source and --target, or of --text with a tab in each line.
-/// Throws: as make_task; Error(kUsage) if both or none of these name the text; Error(kBadData) as data::ParallelCorpus
-/// and data::read_tab_pairs, and for fewer than two pairs.
+/// Requires: check_embed. Throws: Error(kBadData) as data::ParallelCorpus and data::read_tab_pairs, and for fewer than
+/// two pairs.
 std::unique_ptr<Task> make_embed_task(const TrainOptions& options);
 
 }  // namespace dragoman::training

@@ -24,9 +24,6 @@ class EmbedValidation : public Validation {
                   const TrainOptions& options);
 
   bool has_data() const override { return !texts_.left.empty(); }
-  std::vector<ValidationMetric> metrics() const override {
-    return {ValidationMetric::kMrr, ValidationMetric::kAccuracy, ValidationMetric::kLoss};
-  }
   ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes,
                        const ValidationLimits& limits) const override;
 

@@ -24,21 +24,10 @@ bool is_of_head(std::string_view path) {
   return path.starts_with("output.") || path.starts_with("transform.") || path.starts_with("pooler.");
 }
 
-void check_reads_text(const TrainOptions& options, const std::string& task) {
-  base::check_usage(!options.text.empty(), "train: --text names the text of task {}", task);
-  base::check_usage(options.source.empty() && options.target.empty(),
-                    "train: --source and --target are for translation; task {} learns from --text", task);
-}
-
 }  // namespace
 
 EncoderTask::EncoderTask(const TrainOptions& options, std::string name, EncoderHead head)
-    : name_(std::move(name)), head_(head), pooling_(options.whole_texts.pooling) {
-  if (head_ != EncoderHead::kNone) {  // vectors are learned from pairs
-    check_reads_text(options, name_);
-  }
-  check_preset_suits(models::ModelKind::kEncoder, options);
-}
+    : name_(std::move(name)), head_(head), pooling_(options.whole_texts.pooling) {}
 
 data::VocabularyPair EncoderTask::find_vocabularies(const TrainOptions& options,
                                                     std::vector<std::string>& notes) const {
@@ -53,10 +42,6 @@ data::VocabularyPair EncoderTask::find_vocabularies(const TrainOptions& options,
         data::character_tokenizer(fmt::format("{}", fmt::join(texts, "")), {.of_encoder = true});
     return {characters, characters};
   }
-  base::check_usage(options.vocabulary.type == data::VocabularyOptions::Type::kWordPiece,
-                    "train: the vocabulary of task {} is word-piece or characters, not {}; choose one of them, or give "
-                    "a --tokenizer",
-                    name_, base::name_of(options.vocabulary.type));
   data::WordPieceOptions wanted;
   wanted.size = options.vocabulary.size;
   wanted.character_coverage = options.vocabulary.character_coverage;

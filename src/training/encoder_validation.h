@@ -13,9 +13,6 @@ class EncoderValidation : public Validation {
   EncoderValidation(const std::vector<data::SentencePair>& pairs, int64_t batch_tokens);
 
   bool has_data() const override { return !batches_.empty(); }
-  std::vector<ValidationMetric> metrics() const override {
-    return {ValidationMetric::kAccuracy, ValidationMetric::kLoss};
-  }
   ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes,
                        const ValidationLimits& limits) const override;
 

@@ -85,13 +85,13 @@ class LanguageModelTask : public Task {
 
 }  // namespace
 
-std::unique_ptr<Task> make_language_model_task(const TrainOptions& options) {
-  base::check_usage(!options.text.empty(), "train: --text names the text of a language model");
-  base::check_usage(options.source.empty() && options.target.empty(),
-                    "train: --source and --target are for translation; a language model learns from --text");
+void check_language_model(const TrainOptions& options) {
+  check_reads_text(options);
   check_no_use(&TrainOptions::masks, options);
   check_no_use(&TrainOptions::whole_texts, options);
-  check_preset_suits(models::ModelKind::kDecoder, options);
+}
+
+std::unique_ptr<Task> make_language_model_task(const TrainOptions& options) {
   return std::make_unique<LanguageModelTask>(options);
 }
 

@@ -46,6 +46,12 @@ void check_preset_suits(ModelKind needed, const TrainOptions& options) {
                     preset_for(needed, options.task));
 }
 
+void check_reads_text(const TrainOptions& options) {
+  base::check_usage(!options.text.empty(), "train: --text names the text of task {}", options.task);
+  base::check_usage(options.source.empty() && options.target.empty(),
+                    "train: --source and --target are for translation; task {} learns from --text", options.task);
+}
+
 void check_model_suits(ModelKind needed, std::string_view task, const models::ModelConfig& model) {
   base::check_usage(kind_of(model) == needed,
                     "train: task {} needs {}, --initial-model holds a model of architecture {}; name another model, or "

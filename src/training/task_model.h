@@ -20,6 +20,10 @@ void check_preset_suits(models::ModelKind needed, const TrainOptions& options);
 /// transformer; ...".
 void check_model_suits(models::ModelKind needed, std::string_view task, const models::ModelConfig& model);
 
+/// Requires the names of text files that a task of running or labelled text has.
+/// Throws: Error(kUsage), "train: --text names the text of task classify".
+void check_reads_text(const TrainOptions& options);
+
 /// Refuses options of a part of TrainOptions that the task does not read, so that a user does not wait for their
 /// effect. What the preset says stays. Throws: Error(kUsage), "train: --mask-share is of no use to task translation;
 /// leave it out".

@@ -127,26 +127,21 @@ class TextToTextTask : public Task {
   std::string fingerprint_;
 };
 
-void check_files(const TrainOptions& options) {
-  base::check_usage(!options.text.empty(), "train: --text names the text of task {}", options.task);
-  base::check_usage(options.source.empty() && options.target.empty(),
-                    "train: --source and --target are for translation; task {} learns from --text", options.task);
+}  // namespace
+
+void check_text_to_text(const TrainOptions& options) {
+  check_reads_text(options);
   base::check_usage(options.joint_vocabulary,
                     "train: task {} has one vocabulary for both sides; leave out the flag "
                     "that asks for two",
                     options.task);
-  check_preset_suits(models::ModelKind::kEncoderDecoder, options);
 }
 
-}  // namespace
-
 std::unique_ptr<Task> make_span_corruption_task(const TrainOptions& options) {
-  check_files(options);
   return std::make_unique<SpanCorruptionTask>(options);
 }
 
 std::unique_ptr<Task> make_text_to_text_task(const TrainOptions& options) {
-  check_files(options);
   return std::make_unique<TextToTextTask>(options);
 }
 

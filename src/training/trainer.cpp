@@ -109,6 +109,9 @@ void Trainer::validate() {
   const double started = clock_.seconds();
   const ValidationResult result = validation_->run(*replicas_, *model_, processes_, validation_limits());
   const double score = result.score(options_.run.metric);
+  base::check_usage(options_.run.metric == ValidationMetric::kLoss || !std::isnan(score),
+                    "train: the task does not measure --metric {}, so no model would be the best; choose another",
+                    base::name_of(options_.run.metric));
   const bool best = std::isfinite(result.sums.loss) && (state_.best_step == 0 || score > state_.best_score);
   if (std::isfinite(score)) {
     state_.scores[state_.step] = score;

@@ -69,17 +69,6 @@ std::string replicas_text(int processes, int workers) {
   return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
 }
 
-// A score that is never measured would keep the first model.
-void check_measures(const Validation& validation, const TrainOptions& options) {
-  const std::vector<ValidationMetric> known = validation.metrics();
-  std::vector<std::string_view> names;
-  std::ranges::transform(known, std::back_inserter(names),
-                         [](ValidationMetric metric) { return base::name_of(metric); });
-  base::check_usage(!validation.has_data() || std::ranges::count(known, options.run.metric) > 0,
-                    "train: --metric {} is not measured by task {}; choose {}", base::name_of(options.run.metric),
-                    options.task, fmt::join(names, ", "));
-}
-
 }  // namespace
 
 Trainer::Trainer(const TrainOptions& options, std::ostream& terminal)
@@ -173,7 +162,6 @@ void Trainer::make_parts(RunStart& start, std::vector<std::string>& notes) {
   }
   batcher_ = std::make_unique<data::Batcher>(*examples_, batcher_options(options_, processes_));
   validation_ = task_->validation(start.vocabularies, options_);
-  check_measures(*validation_, options_);
   if (checkpoint) {
     restore(*checkpoint, notes);
     plan_memory();

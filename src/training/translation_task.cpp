@@ -89,7 +89,7 @@ class TranslationTask : public Task {
 
 }  // namespace
 
-std::unique_ptr<Task> make_translation_task(const TrainOptions& options) {
+void check_translation(const TrainOptions& options) {
   base::check_usage(options.text.empty(),
                     "train: --text is for language models, text to text and encoders; task {} of the preset {} learns "
                     "from --source and --target; name another --preset or --task",
@@ -104,7 +104,9 @@ std::unique_ptr<Task> make_translation_task(const TrainOptions& options) {
   base::check_usage(options.running_text.valid_share == 0.0,
                     "train: --valid-share takes validation text from --text; name that of a translation model with "
                     "--valid-source and --valid-target");
-  check_preset_suits(models::ModelKind::kEncoderDecoder, options);
+}
+
+std::unique_ptr<Task> make_translation_task(const TrainOptions& options) {
   return std::make_unique<TranslationTask>(options);
 }
 

@@ -17,9 +17,6 @@ class TranslationValidation : public Validation {
   TranslationValidation(const TrainOptions& options, data::VocabularyPair vocabularies);
 
   bool has_data() const override { return !sources_.empty(); }
-  std::vector<ValidationMetric> metrics() const override {
-    return {ValidationMetric::kBleu, ValidationMetric::kChrf, ValidationMetric::kLoss};
-  }
   ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes,
                        const ValidationLimits& limits) const override;
   std::vector<std::string> warnings() const override;

@@ -42,8 +42,6 @@ class Validation {
 
   /// Whether there is validation text. Without any, no other function but warnings() may be called.
   virtual bool has_data() const = 0;
-  /// Returns: the scores that it measures, of which one decides which model is the best.
-  virtual std::vector<ValidationMetric> metrics() const { return {ValidationMetric::kLoss}; }
   /// Returns: what a person should be told of the validation text before the first update.
   virtual std::vector<std::string> warnings() const { return {}; }
   /// The processes share the work and all get the same result.

@@ -337,6 +337,10 @@ refuse 'dropout is given a second time; keep one' 's/dropout: 0,/dropout: 0, dro
 refuse 'row dropout-0, stage forward: --beam-size is 0' 's/dropout: 0,/forward: {beam-size: 0},/'
 refuse 'row base, stage forward: --beam-size is 0' '' --set forward.beam-size=0
 refuse 'stage forward: source has 200 lines, valid-target 8' 's/nearest-to: target, options/nearest-to: valid-target, options/'
+refuse '--vocab-type is byte-bpe, which task translation does not learn; choose one of unigram, bpe' 's/dropout: 0,/vocab-type: byte-bpe,/' --dry-run
+refuse '--metric accuracy is not measured by task translation; choose bleu, chrf, loss' 's/dropout: 0,/metric: accuracy,/' --dry-run
+refuse '--valid-share takes validation text from --text' 's/dropout: 0,/valid-share: 0.1,/' --dry-run
+refuse 'study wrong: --terms nothing.tsv is not there' 's/paper: {beam-size: 4}/paper: {terms: nothing.tsv}/'
 refuse 'the initial model of row dropout-0 is nowhere, where no model.safetensors is' 's/dropout: 0,/initial-model: nowhere,/'
 "${study[@]}" --folder whole --set dropout=0.2 >out 2>err
 expect "status with other options in the same folder" 2 $?

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "evaluation/bleu.h"
-#include "evaluation/evaluate.h"
 
 namespace dragoman::study {
 namespace {
@@ -51,17 +52,19 @@ SeedScores scores_of(const evaluation::Metric& metric, const std::vector<std::st
   return scores;
 }
 
-TEST(StudyCompare, OneSeedGivesThePValueOfEvaluate) {
-  const Texts all = texts();
-  const evaluation::Bleu bleu({});
-  const Comparison comparison =
-      compare(&bleu, scores_of(bleu, all.bad, all.reference, 1), scores_of(bleu, all.good, all.reference, 1));
-  evaluation::EvaluateOptions options;
-  options.metrics = {evaluation::MetricKind::kBleu};
-  const evaluation::Report report =
-      evaluation::evaluate({{"bad", all.bad}, {"good", all.good}}, {{"reference", all.reference}}, options);
-  EXPECT_EQ(comparison.p_value, report.systems[1].scores[0].p_value);
-  EXPECT_GT(comparison.difference, 10.0);
+// As a study does.
+std::vector<Comparison> compared(const evaluation::Metric* metric, const std::vector<SeedScores>& rows,
+                                 bool higher_is_better) {
+  std::vector<Spread> spreads;
+  for (const SeedScores& row : rows) {
+    spreads.push_back(spread_of(row.scores));
+  }
+  std::vector<Comparison> comparisons;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    comparisons.push_back(compare(metric, rows[0], rows[i], seed_variance(spreads), rows.size() - 1));
+  }
+  adjust(comparisons, higher_is_better);
+  return comparisons;
 }
 
 TEST(StudyCompare, ClearDifferencesAreDecidedAndEqualTextsAreNot) {
@@ -70,13 +73,12 @@ TEST(StudyCompare, ClearDifferencesAreDecidedAndEqualTextsAreNot) {
   for (const size_t seeds : {size_t{1}, size_t{3}}) {
     const SeedScores bad = scores_of(bleu, all.bad, all.reference, seeds);
     const SeedScores good = scores_of(bleu, all.good, all.reference, seeds);
-    Comparison rows[] = {compare(&bleu, bad, good), compare(&bleu, bad, bad)};
-    adjust(rows, true);
+    const auto rows = compared(&bleu, {bad, good, bad}, true);
+    EXPECT_GT(rows[0].difference, 10.0);
     EXPECT_EQ(rows[0].verdict, Verdict::kBetter) << seeds;
     EXPECT_EQ(rows[1].verdict, Verdict::kUndecided) << seeds;
-    Comparison worse[] = {compare(&bleu, good, bad)};
-    adjust(worse, true);
-    EXPECT_EQ(worse[0].verdict, Verdict::kWorse) << seeds;
+    EXPECT_EQ(*rows[1].p_value, 1.0);
+    EXPECT_EQ(compared(&bleu, {good, bad}, true)[0].verdict, Verdict::kWorse) << seeds;
   }
 }
 
@@ -84,21 +86,72 @@ TEST(StudyCompare, ADifferenceWithinTheSpreadOfSeedsIsUndecided) {
   const Texts all = texts();
   const evaluation::Bleu bleu({});
   SeedScores bad = scores_of(bleu, all.bad, all.reference, 2), good = scores_of(bleu, all.good, all.reference, 2);
-  good.scores = {bad.scores[0] - 20.0, bad.scores[0] + 22.0};
-  Comparison rows[] = {compare(&bleu, bad, good)};
-  adjust(rows, true);
-  EXPECT_LE(*rows[0].p_adjusted, 0.05);
-  EXPECT_EQ(rows[0].verdict, Verdict::kUndecided);
+  EXPECT_EQ(compared(&bleu, {bad, good}, true)[0].verdict, Verdict::kBetter);
+  good.scores = {bad.scores[0] - 20.0, bad.scores[0] + 40.0};
+  EXPECT_EQ(compared(&bleu, {bad, good}, true)[0].verdict, Verdict::kUndecided);
 }
 
 TEST(StudyCompare, ALossIsDecidedByTheSeedsAlone) {
-  Comparison rows[] = {compare(nullptr, {{2.0, 2.1, 2.2}, {}}, {{1.0, 1.1, 1.2}, {}}),
-                       compare(nullptr, {{2.0, 2.1, 2.2}, {}}, {{2.05, 2.15, 2.25}, {}}),
-                       compare(nullptr, {{2.0}, {}}, {{1.0}, {}})};
-  adjust(rows, false);
-  EXPECT_EQ(rows[0].verdict, Verdict::kBetter);
-  EXPECT_EQ(rows[1].verdict, Verdict::kUndecided);
-  EXPECT_EQ(rows[2].verdict, Verdict::kUndecided);
+  EXPECT_EQ(compared(nullptr, {{{2.0, 2.1, 2.2}, {}}, {{1.0, 1.1, 1.2}, {}}}, false)[0].verdict, Verdict::kBetter);
+  EXPECT_EQ(compared(nullptr, {{{2.0, 2.1, 2.2}, {}}, {{2.05, 2.15, 2.25}, {}}}, false)[0].verdict,
+            Verdict::kUndecided);
+  const Comparison one = compared(nullptr, {{{2.0}, {}}, {{1.0}, {}}}, false)[0];
+  EXPECT_EQ(one.verdict, Verdict::kUndecided);
+  EXPECT_FALSE(one.p_value.has_value());
+}
+
+// Of rows that differ by chance alone, one report in twenty may decide something.
+TEST(StudyCompare, RowsThatAreEqualAreSeldomDecided) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  const auto share_decided = [&](size_t rows, size_t seeds, double last_deviation) {
+    constexpr int kReports = 1000;
+    int decided = 0;
+    for (int report = 0; report < kReports; ++report) {
+      std::vector<SeedScores> scores(rows);
+      for (size_t row = 0; row < rows; ++row) {
+        for (size_t seed = 0; seed < seeds; ++seed) {
+          scores[row].scores.push_back(normal(random) * (row + 1 == rows ? last_deviation : 1.0));
+        }
+      }
+      const auto comparisons = compared(nullptr, scores, true);
+      decided += std::ranges::any_of(
+          comparisons, [](const Comparison& comparison) { return comparison.verdict != Verdict::kUndecided; });
+    }
+    return decided / double{kReports};
+  };
+  EXPECT_LE(share_decided(11, 3, 1.0), 0.06);
+  EXPECT_LE(share_decided(2, 3, 1.0), 0.06);
+  EXPECT_LE(share_decided(2, 2, 1.0), 0.06);
+  EXPECT_LE(share_decided(11, 3, 3.0), 0.10);  // a row that varies more
+}
+
+// Sentences of a corpus that two equal systems translate with other mistakes.
+TEST(StudyCompare, OneSeedOfEqualSystemsIsDecidedOnceInTwentyTimes) {
+  std::mt19937_64 random(2);
+  const evaluation::Bleu bleu({});
+  constexpr int kPairs = 300;
+  int decided = 0;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    std::vector<std::string> reference, first, second;
+    for (int i = 0; i < 40; ++i) {
+      std::string words[3];
+      for (int k = 0; k < 12; ++k) {
+        const std::string word = "w" + std::to_string(random() % 1000) + " ";
+        words[0] += word;
+        words[1] += random() % 5 == 0 ? "x " : word;
+        words[2] += random() % 5 == 0 ? "x " : word;
+      }
+      reference.push_back(words[0]);
+      first.push_back(words[1]);
+      second.push_back(words[2]);
+    }
+    const auto rows =
+        compared(&bleu, {scores_of(bleu, first, reference, 1), scores_of(bleu, second, reference, 1)}, true);
+    decided += rows[0].verdict != Verdict::kUndecided;
+  }
+  EXPECT_LE(decided / double{kPairs}, 0.08);
+  EXPECT_GE(decided / double{kPairs}, 0.02);
 }
 
 // Quantiles of a table of Student's t.
@@ -111,12 +164,21 @@ TEST(StudyCompare, StudentsTIsThatOfTables) {
   EXPECT_EQ(student_p(0.0, 3.0), 1.0);
 }
 
-// Two standard errors with two seeds are chance once in five times.
-TEST(StudyCompare, FewSeedsDecideLess) {
-  Comparison rows[] = {compare(nullptr, {{2.00, 2.10}, {}}, {{1.83, 1.93}, {}})};
-  adjust(rows, false);
-  EXPECT_GT(std::abs(rows[0].difference), 2.0 * rows[0].standard_error);
-  EXPECT_EQ(rows[0].verdict, Verdict::kUndecided);
+// Two standard errors with two seeds are chance once in five times; other rows say how much seeds vary.
+TEST(StudyCompare, FewSeedsDecideLessThanManyRows) {
+  const SeedScores before{{2.00, 2.10}, {}}, after{{1.83, 1.93}, {}};
+  const Comparison alone = compared(nullptr, {before, after}, false)[0];
+  EXPECT_GT(std::abs(alone.difference), 2.0 * alone.standard_error);
+  EXPECT_EQ(alone.verdict, Verdict::kUndecided);
+  std::vector<SeedScores> rows(12, before);
+  rows.push_back({{1.70, 1.80}, {}});
+  EXPECT_EQ(compared(nullptr, rows, false).back().verdict, Verdict::kBetter);
+}
+
+TEST(StudyCompare, ARowOfOneSeedIsJudgedByTheSpreadOfTheOthers) {
+  const SeedScores wide{{2.0, 2.5, 3.0}, {}}, narrow{{2.49, 2.50, 2.51}, {}};
+  EXPECT_EQ(compared(nullptr, {wide, wide, {{2.0}, {}}}, false).back().verdict, Verdict::kUndecided);
+  EXPECT_EQ(compared(nullptr, {narrow, narrow, {{2.0}, {}}}, false).back().verdict, Verdict::kBetter);
 }
 
 TEST(StudyCompare, PValuesAreAdjustedAsHolmDoes) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "base/error.h"
@@ -27,18 +28,23 @@ std::string value_of(const Words& words, const std::string& option) {
   return found == words.end() ? "" : found->substr(option.size() + 1);
 }
 
-// Stands in for the program: training makes the folder, translating writes two hypotheses or one line for each line.
+// Stands in for the program: training makes the folder and, before it fails, a checkpoint, translating writes two
+// hypotheses or one line for each line.
 struct StandIn {
   std::vector<Words> calls;
   size_t fail_at = 1000;  // number of a call
+  bool saves = true;      // trainings get as far as a checkpoint
 
   int operator()(const Words& words, const fs::path& output) {
     calls.push_back(words);
+    if (words.front() == "train") {
+      fs::create_directories(fs::path(value_of(words, "--model")) / (saves ? "checkpoints/step-3" : ""));
+    }
     if (calls.size() > fail_at) {
       return 143;
     }
     if (words.front() == "train") {
-      fs::create_directories(value_of(words, "--model"));
+      return 0;
     } else if (words.front() == "translate") {
       Lines lines;
       const Lines sources = data::read_lines(value_of(words, "--input"));
@@ -166,6 +172,24 @@ TEST_F(StudyRun, DoneStepsWithOtherOptionsAreRefused) {
   EXPECT_FALSE(is_done(study_, folder, {&study_.rows[0], 1}));
   EXPECT_THROW(run_cell(study_, folder, {&study_.rows[0], 1}, std::ref(program), [](const std::string&) {}),
                base::Error);
+}
+
+TEST_F(StudyRun, ATrainingUnderWayGoesOnWithTheSameOptionsOnly) {
+  StandIn stopped;
+  stopped.fail_at = 0;
+  ASSERT_EQ(run(stopped), 143);
+  study_.stages[0].options.set("max-steps", {"900"});
+  StandIn other;
+  expect_error(base::ErrorKind::kUsage, {"both was begun with", "--max-steps=900"}, [&] { run(other); });
+  study_.stages[0].options.set("max-steps", {"700"});
+  StandIn early;
+  study_.rows[0].name = "early";  // before the first checkpoint nothing would be lost
+  early.fail_at = 0;
+  early.saves = false;
+  ASSERT_EQ(run(early), 143);
+  study_.stages[0].options.set("max-steps", {"800"});
+  StandIn again;
+  EXPECT_EQ(run(again), 0);
 }
 
 TEST_F(StudyRun, OptionsInAnotherOrderAreTheSame) {
@@ -389,6 +413,26 @@ TEST_F(StudyRun, ATestThatIsNoTextIsSeenBeforeTheWork) {
   std::ofstream(folder_.path() / "latin.de") << "A\xE4\nBb\nCc\nDd\n";
   study_.tests = {{"test", folder_.path() / "train.en", folder_.path() / "latin.de"}};
   expect_error(base::ErrorKind::kBadData, {"latin.de: line 1", "not UTF-8"}, [&] { check_given(study_); });
+}
+
+TEST_F(StudyRun, UpdatesThatTheStudyAsksForAreNotPredictedByThePresetsMinutes) {
+  const LimitsOf of_preset = [](const Words&) { return TrainingLimits{55.0, 100}; };
+  const Row& row = study_.rows[0];
+  EXPECT_EQ(forecast(study_, row, of_preset, {}).minutes, 110.0);
+  study_.options = {};
+  study_.options.set("max-steps", {"100"});
+  study_.stages[0].share = 1.0;
+  EXPECT_TRUE(std::isnan(forecast(study_, row, of_preset, {}).minutes));
+  EXPECT_NEAR(forecast(study_, row, of_preset, {{"both", 0.6}, {"model", 1.2}}).minutes, 3.0, 1e-12);
+}
+
+TEST_F(StudyRun, ALimitIsAskedWithTheNamesOfTheTexts) {
+  const LimitsOf limits = [&](const Words& words) {
+    EXPECT_EQ(std::ranges::count(words, "--target"), 1);
+    EXPECT_EQ(words[words.size() - 3], "forward") << "which an earlier stage makes";
+    return TrainingLimits{1.0, 1};
+  };
+  EXPECT_EQ(limits_of_stage(study_, study_.rows[0], study_.stages[2], limits).max_steps, 1);
 }
 
 TEST_F(StudyRun, ModelsThatAreNotThereAreNamedForTheRowsThatAreRun) {

@@ -193,7 +193,7 @@ TEST_F(LanguageModelTest, OnlyMatricesDecay) {
 TEST_F(LanguageModelTest, WhatIsWrongIsNamed) {
   TrainOptions run = options("wrong");
   run.text.clear();
-  EXPECT_THAT(message_of(run), HasSubstr("--text names the text of a language model"));
+  EXPECT_THAT(message_of(run), HasSubstr("--text names the text of task language-model"));
   run = options("wrong");
   run.source = {folder_.path() / "text.txt"};
   EXPECT_THAT(message_of(run), HasSubstr("--source and --target are for translation"));
