@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 #include "base/file_descriptor.h"
@@ -25,6 +26,7 @@
 #include "study/given.h"
 #include "study/run.h"
 #include "study/study_page.h"
+#include "training/tasks.h"
 
 namespace dragoman::cli {
 namespace {
@@ -76,10 +78,24 @@ class ThisProgram {
   base::FileDescriptor program_;
 };
 
-study::TrainingLimits limits_of(const std::vector<std::string>& words) {
-  const training::TrainOptions options = train_options_of({words.begin() + 1, words.end()});
-  return {options.run.total_minutes, options.run.max_steps};
-}
+// Reads the options of trainings, and each labelled or running text that is there already once: a line that a task
+// cannot read would be noticed when the training's turn comes.
+class TrainingCheck {
+ public:
+  study::TrainingLimits operator()(const std::vector<std::string>& words) {
+    const training::TrainOptions options = train_options_of({words.begin() + 1, words.end()});
+    std::vector<fs::path> files = options.text;
+    files.insert(files.end(), options.valid_text.begin(), options.valid_text.end());
+    if (!options.text.empty() && std::ranges::all_of(files, base::path_exists) &&
+        read_.insert({options.task, files}).second) {
+      [[maybe_unused]] const auto task = training::make_task(options);
+    }
+    return {options.run.total_minutes, options.run.max_steps};
+  }
+
+ private:
+  std::set<std::pair<std::string, std::vector<fs::path>>> read_;  // by a task
+};
 
 // Seeds outside, so that the first comparisons come early.
 std::vector<Cell> chosen_cells(const Study& study, const StudyArguments& arguments) {
@@ -130,7 +146,7 @@ study::UpdateSeconds measured(const Study& study, const study::Row& row, const S
   return seconds;
 }
 
-int predict(const Study& study, const StudyArguments& arguments) {
+int predict(const Study& study, const StudyArguments& arguments, const study::LimitsOf& limits_of) {
   const base::StopSignals signals;
   const ThisProgram program(signals);
   const std::vector<Cell> cells = chosen_cells(study, arguments);
@@ -205,11 +221,13 @@ int run(const StudyArguments& arguments) {
   }
   // What can be seen to be wrong is refused before the work.
   study::check_given(study);
+  TrainingCheck check;
+  const study::LimitsOf limits_of = std::ref(check);
   for (study::Row& row : study.rows) {
     [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
     row.total_minutes = study::limits_of_stage(study, row, study.last_stage(), limits_of).total_minutes;
   }
-  return arguments.dry_run ? predict(study, arguments) : run_study(study, arguments);
+  return arguments.dry_run ? predict(study, arguments, limits_of) : run_study(study, arguments);
 }
 
 }  // namespace

@@ -61,9 +61,11 @@ TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& 
   const std::vector<std::string> of_texts =
       text_arguments(stage, [&](const std::string& name, const std::string& side) {
         const auto text = study.texts.find(name);
-        return text != study.texts.end()    ? text->second
-               : side.starts_with("valid-") ? std::filesystem::path()
-                                            : std::filesystem::path(name);  // made by an earlier stage
+        if (text != study.texts.end() && !study.copies(name)) {
+          return text->second;
+        }
+        const bool is_absent = side.starts_with("valid-") && text == study.texts.end();
+        return is_absent ? std::filesystem::path() : std::filesystem::path(name);
       });
   words.insert(words.end(), of_texts.begin(), of_texts.end());
   return limits_of(words);

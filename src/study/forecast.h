@@ -28,7 +28,8 @@ struct Forecast {
   double minutes = 0.0;
 };
 
-/// Returns: what ends the training of a stage. Texts that stages make are given to `limits_of` by their names.
+/// Returns: what ends the training of a stage. Copies of texts, and what stages make, are not there
+/// yet and given to `limits_of` by their names.
 /// Throws: as `limits_of`, with row and stage in front.
 TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of);
 

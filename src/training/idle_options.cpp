@@ -66,6 +66,13 @@ std::vector<std::string> idle_options(const TrainOptions& options) {
     lines.push_back(fmt::format("{} is of no use while {} is {}", base::flag_spelling(dependence.option),
                                 base::flag_spelling(dependence.decider), in_words(*decider)));
   }
+  if (options.schedule.kind == ScheduleKind::kCosineTime &&
+      options.run.max_steps != preset_options(options.preset, options.task).run.max_steps) {
+    lines.push_back(
+        fmt::format("the learning rate falls over --total-minutes {:g}, wherever --max-steps {} ends the run; with "
+                    "--schedule cosine it falls over --max-steps",
+                    options.run.total_minutes, options.run.max_steps));
+  }
   const std::string_view architecture = options.model.architecture();
   if (options.run.recompute != nn::Recompute::kNone &&
       (architecture == "recurrent" || architecture == "convolutional")) {

@@ -46,8 +46,11 @@ for task in sst2 trec ewt-upos conll2000 treebank mrpc; do
   mkdir -p "corpus/tasks/$task"
   paste corpus/train.tsv corpus/train.de >"corpus/tasks/$task/train.tsv"
 done
-cp corpus/train.tags corpus/tasks/ewt-upos/train.tsv
-cp corpus/train.tags corpus/tasks/conll2000/train.tsv
+for task in ewt-upos conll2000; do
+  cp corpus/train.tags corpus/tasks/$task/train.tsv
+  cp corpus/test.tags corpus/tasks/$task/dev.tsv
+  cp corpus/test.tags corpus/tasks/$task/test.tsv
+done
 # Four tasks in one model.
 cp corpus/train.tsv corpus/all.train.tsv
 cp corpus/train.tsv corpus/all.valid.tsv
@@ -59,8 +62,12 @@ done
 cp corpus/val.?? corpus/test_2016_flickr.?? corpus/few/
 
 for file in "$root"/configs/studies/*.yaml; do
-  corpus=corpus
-  [ "${file##*/}" != few-pairs.yaml ] || corpus=corpus/few
+  name=$(basename "$file" .yaml)
+  case $name in
+    few-pairs) corpus=corpus/few ;;
+    ewt-upos | conll2000) corpus=corpus/tasks/$name ;;
+    *) corpus=corpus ;;
+  esac
   "$program" study "$file" --corpus $corpus --dry-run >out 2>err
   expect "status of a dry run of ${file##*/}" 0 $? || cat err
   expect "a row of all runs of ${file##*/}" 1 "$(grep -c '^| all |' out)"
@@ -290,6 +297,11 @@ wrong_encoder 'needs a source and a target, or a text alone' 's/{test: {text: te
 wrong_encoder 'the trainings read one text' 's/{test: {text: test.tags}}/{test: {source: test.en, target: test.de}}/'
 wrong_encoder 'lowercase would change labels and tags' 's/^rows:/lowercase: true\nrows:/'
 wrong_encoder 'no row is called "smoth"; did you mean "smooth"?' 's/reach: smooth/reach: smoth/'
+sed 's/train.tags/broken.tags/' tag.yaml >broken.yaml
+sed '3s/.*/word/' corpus/train.tags >corpus/broken.tags
+"$program" study broken.yaml --corpus corpus --folder wrong --dry-run >out 2>err
+expect "status with a line without a tag" 65 $?
+expect "message \"$(cat err)\" of a line without a tag" 1 "$(grep -c 'stage model: .*broken.tags:3' err)"
 
 # Selection, changes, and what is refused.
 "${study[@]}" --folder chosen --rows base --seeds 7 --set updates=4 --set model.max-steps=5 >out 2>err

@@ -41,6 +41,17 @@ TEST(IdleOptions, LayersOfOtherArchitecturesAreNotComputedAgain) {
   EXPECT_THAT(idle_options(options), ElementsAre("--recompute layers is of no use to a recurrent model"));
 }
 
+TEST(IdleOptions, UpdatesDoNotLowerARateThatFollowsTheClock) {
+  TrainOptions options = preset_options("tiny-hour");
+  options.run.max_steps = 900;
+  EXPECT_THAT(
+      idle_options(options),
+      ElementsAre("the learning rate falls over --total-minutes 55, wherever --max-steps 900 ends the run; with "
+                  "--schedule cosine it falls over --max-steps"));
+  options.schedule.kind = ScheduleKind::kCosine;
+  EXPECT_THAT(idle_options(options), IsEmpty());
+}
+
 TEST(IdleOptions, ThoseOfTheModelAreNamedUnlessAnotherModelGivesTheShape) {
   TrainOptions options = preset_options("tiny");
   options.model = options.model.with<Transformer>([](auto& config) { config.layer.rope_theta = 500.0; });
