@@ -26,10 +26,17 @@ data::EncodingOptions encoding_options(const TrainOptions& options) {
   return encoding;
 }
 
+// Of the training text; or of the validation text, if the other names say nothing: a student learns from files of its
+// teacher.
+std::vector<models::LanguagePair> languages_of(const TrainOptions& options) {
+  std::vector<models::LanguagePair> pairs = models::pairs_of_files(options.source, options.target);
+  return pairs.empty() ? models::pairs_of_files(options.valid_source, options.valid_target) : pairs;
+}
+
 class TranslationTask : public Task {
  public:
   explicit TranslationTask(const TrainOptions& options)
-      : text_(options.source, options.target), languages_(models::pairs_of_files(options.source, options.target)) {
+      : text_(options.source, options.target), languages_(languages_of(options)) {
     if (!options.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
       valid_text_.emplace(options.valid_source, options.valid_target);
     }
@@ -83,7 +90,7 @@ class TranslationTask : public Task {
 
  private:
   data::ParallelCorpus text_;
-  std::vector<models::LanguagePair> languages_;  // that the names of the files say
+  std::vector<models::LanguagePair> languages_;
   std::optional<data::ParallelCorpus> valid_text_;
 };
 

@@ -345,6 +345,8 @@ TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
   }
   tuned.source = {folder_ / "en.txt"};
   tuned.target = {folder_ / "de.txt"};
+  tuned.valid_source.clear();
+  tuned.valid_target.clear();
   train(tuned, 1);
   EXPECT_EQ(languages_of("tuned"), nlohmann::json::parse(pair));
   EXPECT_NE(log_.find("the languages stay en to de"), std::string::npos) << log_;
@@ -367,6 +369,11 @@ TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
   anew.model_folder = folder_ / "anew";
   train(anew, 1);
   EXPECT_EQ(languages_of("anew"), nlohmann::json());
+  TrainOptions student = options("student");
+  student.source = tuned.source;
+  student.target = tuned.target;
+  train(student, 1);
+  EXPECT_EQ(languages_of("student"), nlohmann::json::parse(pair)) << "by valid.en and valid.de";
   models::ModelFiles several = models::read_model_folder(folder_ / "first");
   several.languages = "{\"sources\": {\"en\": \"eng_Latn\"}, \"targets\": {\"de\": \"deu_Latn\"}}";
   models::publish_model_folder(folder_ / "several", several);
@@ -486,7 +493,9 @@ TEST_F(TrainerTest, WhatHasNoEffectIsRefused) {
   EXPECT_NE(message_of(run).find("--valid-share takes validation text from --text"), std::string::npos);
   run = options("model");
   run.vocabulary.type = data::VocabularyOptions::Type::kCharacters;
-  EXPECT_NE(message_of(run).find("the type is characters, must be unigram or bpe here"), std::string::npos);
+  EXPECT_NE(message_of(run).find(
+                "--vocab-type is characters, which task translation does not learn; choose one of unigram, bpe"),
+            std::string::npos);
 }
 
 // A score that is never measured would keep the first model.
