@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/file_descriptor.h"
@@ -78,23 +79,21 @@ class ThisProgram {
   base::FileDescriptor program_;
 };
 
-// Reads the options of trainings, and each labelled or running text that is there already once: a line that a task
-// cannot read would be noticed when the training's turn comes.
+// Reads the options of trainings, and once each text whose lines have a form: a line without a label would be noticed
+// when the training's turn comes.
 class TrainingCheck {
  public:
-  study::TrainingLimits operator()(const std::vector<std::string>& words) {
+  study::TrainingLimits operator()(const std::vector<std::string>& words, bool texts_are_there) {
     const training::TrainOptions options = train_options_of({words.begin() + 1, words.end()});
-    std::vector<fs::path> files = options.text;
-    files.insert(files.end(), options.valid_text.begin(), options.valid_text.end());
-    if (!options.text.empty() && std::ranges::all_of(files, base::path_exists) &&
-        read_.insert({options.task, files}).second) {
+    if (texts_are_there && training::reads_lines(options) &&
+        read_.insert({options.task, options.text, options.valid_text}).second) {
       [[maybe_unused]] const auto task = training::make_task(options);
     }
     return {options.run.total_minutes, options.run.max_steps};
   }
 
  private:
-  std::set<std::pair<std::string, std::vector<fs::path>>> read_;  // by a task
+  std::set<std::tuple<std::string, std::vector<fs::path>, std::vector<fs::path>>> read_;  // by which task
 };
 
 // Seeds outside, so that the first comparisons come early.

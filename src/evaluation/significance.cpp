@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/error.h"
 #include "evaluation/numpy_random.h"
@@ -164,15 +163,6 @@ double paired_p_value(const Metric& metric, const std::vector<double>& baseline,
                        baseline.size(), system.size());
   return metric.resamples_in_float32() ? p_value<float>(baseline, system, real_difference)
                                        : p_value<double>(baseline, system, real_difference);
-}
-
-double two_sided_p_value(std::span<const double> differences, double difference) {
-  base::check_argument(!differences.empty(), "two_sided_p_value: no resample; give at least one");
-  const double mean =
-      std::accumulate(differences.begin(), differences.end(), 0.0) / static_cast<double>(differences.size());
-  const auto exceeding =
-      std::ranges::count_if(differences, [&](double each) { return std::abs(each - mean) >= std::abs(difference); });
-  return static_cast<double>(exceeding + 1) / static_cast<double>(differences.size() + 1);
 }
 
 }  // namespace dragoman::evaluation

@@ -44,10 +44,4 @@ Interval paired_interval(const Metric& metric, const std::vector<double>& scores
 double paired_p_value(const Metric& metric, const std::vector<double>& baseline, const std::vector<double>& system,
                       double real_difference);
 
-/// Returns the probability that chance makes two systems differ by `difference` or more, in either direction:
-///   p = (1 + #{ |d_i - mean d| >= |difference| }) / (1 + n),   d_i = difference in resample i
-/// The value is in (0, 1]. Departs from paired_p_value, which shifts |d_i|: for systems that differ clearly it counts
-/// one direction, so equal systems have p <= 0.05 about once in ten times there, and here once in twenty.
-double two_sided_p_value(std::span<const double> differences, double difference);
-
 }  // namespace dragoman::evaluation

@@ -141,15 +141,16 @@ constexpr PageText kTexts[] = {
      "where a stage has changed, remove the folder of the run first.",
      "未显示，因为它们是用其他选项或测试完成的：{0}"
      "。请恢复原来的选项，或重新运行这些行；若某个阶段已改变，请先删除该次运行的文件夹。"},
-    {"p is the larger one of two, adjusted for the number of rows (Holm 1979): of a paired bootstrap over sentences, "
-     "and "
-     "of a t-test over the seeds with the spread of all rows. A row is better or worse if p is at most 0.05.",
-     "p 取两个值中较大的一个，并按行数校正（Holm 1979）：一个来自对句子的配对自助法，一个来自对各种子的 t "
-     "检验（方差取自所有行）。仅当 p 不超过 0.05 时，才判定一行更好或更差。"},
-    {"p is of a t-test over the seeds with the spread of all rows, adjusted for the number of rows (Holm 1979). A row "
-     "is "
-     "better or worse if p is at most 0.05.",
-     "p 来自对各种子的 t 检验（方差取自所有行），并按行数校正（Holm 1979）。仅当 p 不超过 0.05 "
+    {"p is of Student's t, of the difference and its standard error: by sentences (paired bootstrap) and by the spread "
+     "over the seeds of all rows. It is adjusted for the number of rows (Holm 1979). A row is better or worse if p is "
+     "at "
+     "most 0.05.",
+     "p 来自 Student t：差值除以其标准误，标准误由句子（配对自助法）和所有行的种子间方差合成，并按行数校正（Holm "
+     "1979）。"
+     "仅当 p 不超过 0.05 时，才判定一行更好或更差。"},
+    {"p is of Student's t, of the difference and its standard error by the spread over the seeds of all rows, adjusted "
+     "for the number of rows (Holm 1979). A row is better or worse if p is at most 0.05.",
+     "p 来自 Student t：差值除以其标准误，标准误取自所有行的种子间方差，并按行数校正（Holm 1979）。仅当 p 不超过 0.05 "
      "时，才判定一行更好或更差。"},
     {"Differences are over the seeds that both rows have.", "差值取自两行共有的种子。"},
     {"Some comparisons rest on one seed: another seed may say something else.",

@@ -15,12 +15,6 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLevel = 0.05;
 
-// With Holm's correction the smallest p-value is about comparisons / resamples.
-int resamples_for(size_t comparisons) {
-  constexpr size_t kLeast = 1000, kForEach = 40;
-  return static_cast<int>(std::max(kLeast, kForEach * comparisons));
-}
-
 // Mean over the seeds in each resample.
 std::vector<double> mean_scores(std::span<const std::vector<double>> seeds) {
   std::vector<double> means(seeds.front().size(), 0.0);
@@ -31,20 +25,25 @@ std::vector<double> mean_scores(std::span<const std::vector<double>> seeds) {
   return means;
 }
 
-double sentences_p(const evaluation::Metric& metric, const SeedScores& baseline, const SeedScores& row,
-                   double difference, int resamples) {
+// Of the difference of the means. One sentence tells nothing.
+Variance sentence_variance(const evaluation::Metric& metric, const SeedScores& baseline, const SeedScores& row) {
   std::vector<evaluation::Counted> candidates;
   for (const SeedScores* side : {&baseline, &row}) {
     for (const evaluation::CountTable& counts : side->counts) {
       candidates.push_back({&metric, &counts});
     }
   }
-  const auto scores = evaluation::resample_scores(candidates, {.resamples = resamples, .seed = 12345});
+  const auto sentences = static_cast<double>(baseline.counts.front().rows());
+  if (sentences < 2.0) {
+    return {};
+  }
+  const auto scores = evaluation::resample_scores(candidates, {.resamples = 1000, .seed = 12345});
   const auto of_baseline = std::span(scores).first(baseline.counts.size());
   const auto of_row = std::span(scores).subspan(baseline.counts.size());
   std::vector<double> differences = mean_scores(of_row);
   std::ranges::transform(differences, mean_scores(of_baseline), differences.begin(), std::minus());
-  return evaluation::two_sided_p_value(differences, difference);
+  const double deviation = spread_of(differences).deviation;
+  return {deviation * deviation * sentences / (sentences - 1.0), sentences - 1.0};
 }
 
 }  // namespace
@@ -83,49 +82,58 @@ double student_p(double t, double freedom) {
   return std::min(1.0, area(std::atan(std::abs(t) / std::sqrt(freedom))) / area(0.0));
 }
 
-SeedVariance seed_variance(std::span<const Spread> rows) {
+Variance seed_variance(std::span<const Spread> rows) {
   double squares = 0.0, freedom = 0.0;
   for (const Spread& row : rows) {
-    if (row.seeds > 1 && std::isfinite(row.deviation)) {
+    if (row.seeds > 1 && std::isfinite(row.deviation) && row.deviation > 0.0) {
       squares += row.deviation * row.deviation * static_cast<double>(row.seeds - 1);
       freedom += static_cast<double>(row.seeds - 1);
     }
   }
-  return {freedom > 0.0 ? squares / freedom : kNone, freedom};
+  return freedom > 0.0 ? Variance{squares / freedom, freedom} : Variance{};
 }
 
 namespace {
 
-// By all rows, or by these two if they vary more.
-double standard_error(const Spread& before, const Spread& after, const SeedVariance& seeds) {
+// Of the difference: by all rows, or by these two if they vary more.
+Variance difference_variance(const Spread& before, const Spread& after, const Variance& seeds) {
   const auto by = [&](double first, double second) {
-    return std::sqrt(first / static_cast<double>(before.seeds) + second / static_cast<double>(after.seeds));
+    return first / static_cast<double>(before.seeds) + second / static_cast<double>(after.seeds);
   };
-  return std::fmax(by(seeds.variance, seeds.variance),
-                   by(before.deviation * before.deviation, after.deviation * after.deviation));
+  const double of_two = by(before.deviation * before.deviation, after.deviation * after.deviation);
+  return {std::fmax(by(seeds.value, seeds.value), of_two), seeds.freedom};
 }
 
-double seeds_p(double difference, double error, double freedom) {
-  if (error == 0.0) {
+// Satterthwaite's degrees of freedom. One that is not known adds nothing.
+Variance sum(const Variance& first, const Variance& second) {
+  if (first.freedom == 0.0 || second.freedom == 0.0) {
+    return first.freedom == 0.0 ? second : first;
+  }
+  const double value = first.value + second.value;
+  const double squares = first.value * first.value / first.freedom + second.value * second.value / second.freedom;
+  return {value, squares > 0.0 ? value * value / squares : first.freedom + second.freedom};
+}
+
+double p_of(double difference, const Variance& variance) {
+  if (variance.value == 0.0) {
     return difference == 0.0 ? 1.0 : 0.0;
   }
-  return student_p(difference / error, freedom);
+  return student_p(difference / std::sqrt(variance.value), variance.freedom);
 }
 
 }  // namespace
 
 Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
-                   const SeedVariance& seeds, size_t comparisons) {
+                   const Variance& seeds) {
   const Spread before = spread_of(baseline.scores), after = spread_of(row.scores);
+  const bool has_counts = metric != nullptr && !baseline.counts.empty() && !row.counts.empty();
+  const Variance variance = sum(has_counts ? sentence_variance(*metric, baseline, row) : Variance{},
+                                seeds.freedom > 0.0 ? difference_variance(before, after, seeds) : Variance{});
   Comparison comparison;
   comparison.difference = after.mean - before.mean;
-  comparison.standard_error = standard_error(before, after, seeds);
-  if (metric != nullptr && !baseline.counts.empty() && !row.counts.empty()) {
-    comparison.p_value = sentences_p(*metric, baseline, row, comparison.difference, resamples_for(comparisons));
-  }
-  if (seeds.freedom > 0.0) {
-    const double p = seeds_p(comparison.difference, comparison.standard_error, seeds.freedom);
-    comparison.p_value = std::max(comparison.p_value.value_or(0.0), p);
+  comparison.standard_error = variance.freedom > 0.0 ? std::sqrt(variance.value) : kNone;
+  if (variance.freedom > 0.0) {
+    comparison.p_value = p_of(comparison.difference, variance);
   }
   return comparison;
 }

@@ -40,34 +40,37 @@ struct SeedScores {
   std::vector<evaluation::CountTable> counts;
 };
 
-/// The variance of a score over seeds, of all rows together. A row of n seeds adds n - 1 degrees of freedom.
-struct SeedVariance {
-  double variance = 0.0;
-  double freedom = 0.0;  ///< 0: no row has two seeds, and nothing is known
+/// A variance, and how well it is known.
+struct Variance {
+  double value = 0.0;
+  double freedom = 0.0;  ///< degrees of freedom; 0: nothing is known
 };
-SeedVariance seed_variance(std::span<const Spread> rows);
+
+/// Returns the variance of a score over seeds, of all rows together. A row of n seeds adds n - 1 degrees of freedom; a
+/// row whose seeds all have one score adds nothing, for it tells of a training that failed.
+Variance seed_variance(std::span<const Spread> rows);
 
 /// A row against the baseline.
 struct Comparison {
   double difference = 0.0;           ///< of the means over the seeds, row - baseline
-  double standard_error = 0.0;       ///< of the difference, by the spread over seeds; NaN if no row has two seeds
-  std::optional<double> p_value;     ///< the larger one of sentences and of seeds
+  double standard_error = 0.0;       ///< of the difference, by sentences and seeds as far as known; NaN for neither
+  std::optional<double> p_value;     ///< of Student's t = difference / standard_error
   std::optional<double> p_adjusted;  ///< for the number of comparisons (adjust)
   Verdict verdict = Verdict::kUndecided;
 };
 
-/// Compares the means over the seeds. Chance has two sources, and each must be ruled out, so p is the larger one of
-///   - sentences: a paired bootstrap, two-sided, of the difference of the means; needs counts
-///   - seeds: Student's t = difference / standard error, with the degrees of freedom of `seeds`. The standard error is
-///     the larger one by `seeds` and by the two rows alone, since a row may vary more than the others.
-/// Without counts, as of a loss, p is of the seeds alone; with neither there is none. The verdict stays open until
-/// `adjust`. Requires: one score or more on both sides.
-/// @param comparisons  how many are made; the p of sentences can be no smaller than 1 in the number of resamples, so a
-/// large number needs more resamples
+/// Compares the means over the seeds. Chance has two sources, whose variances add:
+///   - sentences: the difference of the means in each resample of a paired bootstrap. Needs counts of two sentences.
+///   - seeds: s^2 (1/n_baseline + 1/n_row) with s^2 = `seeds`, or what the two rows alone give where that is more,
+///   since
+///     a row may vary more than the others. Not of a row and a baseline of one seed each in a study of one seed.
+/// The degrees of freedom of the sum are those of Satterthwaite; sentences have their number less one. With neither
+/// source there is no p-value. The verdict stays open until `adjust`. Requires: one score or more on both sides.
 /// Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Dunnett 1955, "A Multiple
-/// Comparison Procedure for Comparing Several Treatments with a Control", section 2, for the common variance.
+/// Comparison Procedure for Comparing Several Treatments with a Control", for the common variance; Satterthwaite 1946,
+/// "An Approximate Distribution of Estimates of Variance Components".
 Comparison compare(const evaluation::Metric* metric, const SeedScores& baseline, const SeedScores& row,
-                   const SeedVariance& seeds, size_t comparisons = 1);
+                   const Variance& seeds);
 
 /// Returns the probability that a difference of means is as many standard errors from 0 or more, by chance:
 ///   P(|T| >= t) = integral over [atan(t / sqrt(v)), pi/2] of cos(a)^(v - 1) / the same over [0, pi/2]

@@ -58,17 +58,22 @@ double seconds_of_update(const std::vector<report::TrainRow>& rows) {
 
 TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of) try {
   std::vector<std::string> words = train_arguments(study, {&row, study.seeds.front()}, stage);
+  if (!stage.start_from.empty()) {
+    words.push_back("--initial-model=" + stage.start_from);
+  }
+  bool texts_are_there = true;
   const std::vector<std::string> of_texts =
-      text_arguments(stage, [&](const std::string& name, const std::string& side) {
+      text_arguments(study, stage, [&](const std::string& name, const std::string& side) {
         const auto text = study.texts.find(name);
-        if (text != study.texts.end() && !study.copies(name)) {
-          return text->second;
+        if (text == study.texts.end() && side.starts_with("valid-")) {
+          return std::filesystem::path();
         }
-        const bool is_absent = side.starts_with("valid-") && text == study.texts.end();
-        return is_absent ? std::filesystem::path() : std::filesystem::path(name);
+        const bool is_there = text != study.texts.end() && !study.copies(name);
+        texts_are_there = texts_are_there && is_there;
+        return is_there ? text->second : std::filesystem::path(name);
       });
   words.insert(words.end(), of_texts.begin(), of_texts.end());
-  return limits_of(words);
+  return limits_of(words, texts_are_there);
 } catch (const base::Error& error) {
   base::fail(error.kind(), "study {}: row {}, stage {}: {}", study.name, row.name, stage.name, error.what());
 }
@@ -106,7 +111,7 @@ double measure_update(const Study& study, const Row& row, const Stage& stage, co
   words.insert(words.end(), given.begin(), given.end());
   const Texts texts = measured_texts(study, scratch);
   const std::vector<std::string> of_texts =
-      text_arguments(stage, [&](const std::string& name, const std::string& side) {
+      text_arguments(study, stage, [&](const std::string& name, const std::string& side) {
         const auto text = texts.contains(name) ? texts.find(name) : texts.find(side);
         return text == texts.end() ? std::filesystem::path() : text->second;
       });

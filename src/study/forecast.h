@@ -15,9 +15,11 @@ struct TrainingLimits {
   int64_t max_steps = 0;
 };
 
-/// Reads the options of a training, "train", "--preset=tiny", ..., with names of text files, of which some need not be
-/// there yet. Throws: Error(kUsage) for options that do not fit.
-using LimitsOf = std::function<TrainingLimits(const std::vector<std::string>& arguments)>;
+/// Reads the options of a training, "train", "--preset=tiny", ..., with the names of its texts.
+/// @param texts_are_there  false: some are copies that the study will make, or made by earlier stages, and stand under
+/// their names in the study
+/// Throws: Error(kUsage) for options that do not fit.
+using LimitsOf = std::function<TrainingLimits(const std::vector<std::string>& arguments, bool texts_are_there)>;
 
 /// Seconds of an update by stage, in a row. Stages that were not measured are missing.
 using UpdateSeconds = std::map<std::string, double>;
@@ -28,9 +30,7 @@ struct Forecast {
   double minutes = 0.0;
 };
 
-/// Returns: what ends the training of a stage. Copies of texts, and what stages make, are not there
-/// yet and given to `limits_of` by their names.
-/// Throws: as `limits_of`, with row and stage in front.
+/// Returns: what ends the training of a stage. Throws: as `limits_of`, with row and stage in front.
 TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of);
 
 /// Returns the forecast of a row. Translating and scoring come on top. Patience may end a training before.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -144,10 +145,36 @@ class Given {
   std::map<std::string, size_t> lines_;  // of the given texts
 };
 
+// Files that options of these rows and of searches name, each once. Models are not among them.
+std::vector<std::string> absent_files(const Study& study, std::span<const Row* const> rows) {
+  std::vector<std::string> said;
+  std::set<fs::path> seen;
+  const auto check = [&](const std::string& owner, const OptionList& options) {
+    for (const auto& [option, path] : study.files_named_by(options)) {
+      if (!option.ends_with("-model") && !base::path_exists(path) && seen.insert(path).second) {
+        said.push_back(fmt::format("study {}: {}: --{} is {}, which is not there; correct the name, or make the file",
+                                   study.name, owner, option, path.string()));
+      }
+    }
+  };
+  for (const Row* row : rows) {
+    for (const Stage& stage : study.stages) {
+      check(fmt::format("row {}, stage {}", row->name, stage.name),
+            stage.kind == StageKind::kTrain ? study.options_of(*row, stage) : study.text_options(*row, stage));
+    }
+  }
+  for (const auto* named : {&study.searches, &study.perplexities}) {
+    for (const auto& [name, options] : *named) {
+      check("search " + name, options);
+    }
+  }
+  return said;
+}
+
 }  // namespace
 
 std::vector<std::string> absent_models(const Study& study, std::span<const Row* const> rows) {
-  std::vector<std::string> said;
+  std::vector<std::string> said = absent_files(study, rows);
   const auto check = [&](const std::string& owner, const fs::path& model) {
     if (!base::path_exists(model / models::kWeightsName)) {
       said.push_back(
@@ -163,13 +190,6 @@ std::vector<std::string> absent_models(const Study& study, std::span<const Row* 
       if (const auto* initial = options.find("initial-model"); initial != nullptr) {
         check(fmt::format("the initial model of row {}", row->name), initial->front());
       }
-    }
-  }
-  for (const auto& [name, path] : study.given_files()) {  // models are named above and below
-    if (const bool is_model =
-            name.starts_with("model ") || name.starts_with("--initial-model ") || name.starts_with("--reverse-model ");
-        !is_model && !base::path_exists(path)) {
-      said.push_back(fmt::format("study {}: {} is not there", study.name, name));
     }
   }
   for (const auto& [name, options] : study.searches) {

@@ -167,11 +167,12 @@ bool losses_compare(const RowResult& row, const RowResult& baseline) {
 }
 
 // Of the rows that compare with the baseline, itself included.
-SeedVariance variance_over_seeds(const StudyResults& results, const RowResult& baseline, const std::string& search,
-                                 const std::string& test) {
+Variance variance_over_seeds(const StudyResults& results, const RowResult& baseline, const std::string& search,
+                             const std::string& test) {
   std::vector<Spread> spreads;
   for (const RowResult& row : results.rows) {
-    if (!test.empty() || losses_compare(row, baseline)) {
+    const bool compares = !seed_scores(row, baseline, search, test).scores.empty();
+    if (compares && (!test.empty() || losses_compare(row, baseline))) {
       spreads.push_back(spread_of(seed_scores(row, row, search, test).scores));
     }
   }
@@ -186,7 +187,7 @@ void compare_all(const Study& study, const TestScorer& scorer, StudyResults& res
   const std::string& search = study.searches.front().first;
   const std::vector<std::string> tests = results.tests.empty() ? std::vector<std::string>{""} : results.tests;
   for (const std::string& test : tests) {
-    const SeedVariance seeds = variance_over_seeds(results, *baseline, search, test);
+    const Variance seeds = variance_over_seeds(results, *baseline, search, test);
     std::vector<Comparison> comparisons;
     std::vector<RowComparison> rows;
     for (const RowResult& row : results.rows) {
@@ -198,7 +199,7 @@ void compare_all(const Study& study, const TestScorer& scorer, StudyResults& res
                        after = seed_scores(row, *baseline, search, test);
       if (&row != baseline && !before.scores.empty()) {
         const evaluation::Metric* metric = test.empty() ? nullptr : &scorer.first_metric(test);
-        comparisons.push_back(compare(metric, before, after, seeds, results.rows.size() - 1));
+        comparisons.push_back(compare(metric, before, after, seeds));
         rows.push_back({row.row, test, before.scores.size(), {}});
       }
     }

@@ -36,13 +36,17 @@ bool is_done(const StudyFolder& folder, const Cell& cell, const Step& step) {
   return mark.has_value() && is_asked(step, *mark) && std::ranges::all_of(step.outputs, base::path_exists);
 }
 
-// What was asked for when the step began from which it would go on, or was done; nothing where it begins anew.
+// Whether a training goes on from what it has saved.
+bool goes_on(const Step& step) {
+  return !step.model.empty() && !training::list_checkpoints(step.model).empty();
+}
+
+// What was asked for when a stage was done, or when the training began that would go on; nothing where it begins anew.
 std::optional<std::vector<std::string>> kept_of(const StudyFolder& folder, const Cell& cell, const Step& step) {
   if (const auto mark = folder.marked(cell, step.name); mark.has_value() && step.outputs.empty()) {
     return mark;
   }
-  return !step.model.empty() && !training::list_checkpoints(step.model).empty() ? folder.begun(cell, step.name)
-                                                                                : std::nullopt;
+  return goes_on(step) ? folder.begun(cell, step.name) : std::nullopt;
 }
 
 // A stage that was done or begun with other options stays as it is.
@@ -66,7 +70,10 @@ int run_cell(const Study& study, const StudyFolder& folder, const Cell& cell, co
     }
     check_may_act(folder, cell, step);
     say(fmt::format("{}: {}", cell.name(), step.name));
-    folder.begin(cell, step.name, step.asked);  // an interruption leaves no mark of what was there before
+    if (!goes_on(step)) {  // what was asked for at its beginning stays
+      folder.begin(cell, step.name, step.asked);
+    }
+    folder.unmark(cell, step.name);  // an interruption leaves no mark of what was there before
     step.act(program);
     folder.check_texts();
     folder.mark(cell, step.name, step.asked);

@@ -116,6 +116,9 @@ class CellSteps {
     std::vector<std::string> asked = train_arguments(study_, cell_, stage);
     asked.push_back(fmt::format("source {}, target {}, text {}, from {}", joined_names(stage.source),
                                 joined_names(stage.target), joined_names(stage.text), stage.start_from));
+    if (study_.is_reversed(stage)) {
+      asked.emplace_back("validated in reverse");
+    }
     return {stage.name,
             asked,
             {},
@@ -129,7 +132,7 @@ class CellSteps {
     if (!stage.start_from.empty()) {
       words.push_back("--initial-model=" + model_of(stage.start_from));
     }
-    append(words, text_arguments(stage, [&](const std::string& name, const std::string& side) {
+    append(words, text_arguments(study_, stage, [&](const std::string& name, const std::string& side) {
              return side.starts_with("valid-") && !folder_.has_text(name) ? fs::path() : folder_.file_of(cell_, name);
            }));
     call(program, words);
@@ -312,7 +315,7 @@ std::vector<std::string> train_arguments(const Study& study, const Cell& cell, c
   return words;
 }
 
-std::vector<std::string> text_arguments(const Stage& stage, const FileOf& file_of) {
+std::vector<std::string> text_arguments(const Study& study, const Stage& stage, const FileOf& file_of) {
   std::vector<std::string> words;
   const auto add = [&](const char* side, const std::vector<std::string>& names) {
     if (!names.empty()) {
@@ -325,9 +328,14 @@ std::vector<std::string> text_arguments(const Stage& stage, const FileOf& file_o
   add("source", stage.source);
   add("target", stage.target);
   add("text", stage.text);
-  for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
+  const bool is_reversed = study.is_reversed(stage);
+  const std::pair<const char*, const char*> validation[] = {
+      {"valid-source", is_reversed ? "valid-target" : "valid-source"},
+      {"valid-target", is_reversed ? "valid-source" : "valid-target"},
+      {"valid-text", "valid-text"}};
+  for (const auto& [option, name] : validation) {
     if (const fs::path file = file_of(name, name); !file.empty()) {
-      words.push_back(fmt::format("--{}={}", name, file.string()));
+      words.push_back(fmt::format("--{}={}", option, file.string()));
     }
   }
   return words;

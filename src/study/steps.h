@@ -42,7 +42,8 @@ std::vector<std::string> train_arguments(const Study& study, const Cell& cell, c
 /// "valid-text", which are both the name and the side: nothing if the study has no such text.
 using FileOf = std::function<std::filesystem::path(const std::string& name, const std::string& side)>;
 
-/// Returns: the words of the training of a stage that name its texts.
-std::vector<std::string> text_arguments(const Stage& stage, const FileOf& file_of);
+/// Returns: the words of the training of a stage that name its texts. A stage that translates from the target to the
+/// source (Study::is_reversed) has the validation text the other way round.
+std::vector<std::string> text_arguments(const Study& study, const Stage& stage, const FileOf& file_of);
 
 }  // namespace dragoman::study

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/nearest_name.h"
+#include "models/languages.h"
 
 namespace dragoman::study {
 
@@ -66,6 +67,58 @@ constexpr const char* kManyHypotheses = "16";
 constexpr const char* kFileOptions[] = {kInitialModel, "tokenizer", "target-tokenizer", "reverse-model", "terms",
                                         "prefix",      "banned"};
 
+enum class Side { kSource, kTarget };
+
+// The sides on which the texts of a study stand, as far as names say: "source" and "target", given texts in the
+// language of one of them, and what stages make of such texts.
+class SidesOfTexts {
+ public:
+  explicit SidesOfTexts(const Study& study) {
+    add("source", Side::kSource);
+    add("target", Side::kTarget);
+    const auto language = [&](const std::string& name) {
+      const auto found = study.texts.find(name);
+      return found == study.texts.end() ? "" : models::language_of_file(found->second);
+    };
+    const std::string source = language("valid-source"), target = language("valid-target");
+    for (const auto& [name, path] : study.texts) {
+      const std::string own = models::language_of_file(path);
+      if (!own.empty() && source != target && (own == source || own == target)) {
+        add(name, own == source ? Side::kSource : Side::kTarget);
+      }
+    }
+    for (const Stage& stage : study.stages) {
+      if (stage.kind == StageKind::kFilter) {
+        add_all(stage.name + ".source", of(stage.source), false);
+        add_all(stage.name + ".target", of(stage.target), false);
+      } else if (stage.translates()) {
+        add_all(stage.name, of(stage.input_texts()), true);
+      }
+    }
+  }
+
+  std::set<Side> of(const std::vector<std::string>& names) const {
+    std::set<Side> sides;
+    for (const std::string& name : names) {
+      if (const auto found = sides_.find(name); found != sides_.end()) {
+        sides.insert(found->second.begin(), found->second.end());
+      }
+    }
+    return sides;
+  }
+
+ private:
+  void add(const std::string& name, Side side) { sides_[name].insert(side); }
+  void add_all(const std::string& name, const std::set<Side>& sides, bool translated) {
+    for (const Side side : sides) {
+      const Side other = side == Side::kSource ? Side::kTarget : Side::kSource;
+      add(name, translated ? other : side);
+    }
+  }
+
+  std::map<std::string, std::set<Side>> sides_;
+};
+
 double number_of(const std::string& text) {
   double number = 0.0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -81,10 +134,26 @@ OptionList Row::changes_of(const Stage& stage) const {
   return found == stage_options.end() ? OptionList() : found->second;
 }
 
+bool Study::is_reversed(const Stage& stage) const {
+  const SidesOfTexts sides(*this);
+  return sides.of(stage.source) == std::set{Side::kTarget} && sides.of(stage.target) == std::set{Side::kSource};
+}
+
 bool Study::names_model(const std::string& model) const {
   return models.contains(model) || std::ranges::any_of(stages, [&](const Stage& stage) {
            return stage.kind == StageKind::kTrain && stage.name == model;
          });
+}
+
+std::vector<std::pair<std::string, std::filesystem::path>> Study::files_named_by(const OptionList& list) const {
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  for (const char* option : kFileOptions) {
+    const std::vector<std::string>* value = list.find(option);
+    if (value != nullptr && !names_model(value->front())) {
+      files.emplace_back(option, value->front());
+    }
+  }
+  return files;
 }
 
 std::vector<std::pair<std::string, std::filesystem::path>> Study::given_files() const {
@@ -93,11 +162,8 @@ std::vector<std::pair<std::string, std::filesystem::path>> Study::given_files() 
     files.emplace_back("model " + model_name, folder);
   }
   const auto add = [&](const OptionList& list) {
-    for (const char* option : kFileOptions) {
-      const std::vector<std::string>* value = list.find(option);
-      if (value != nullptr && !names_model(value->front())) {
-        files.emplace_back(fmt::format("--{} {}", option, value->front()), value->front());
-      }
+    for (const auto& [option, path] : files_named_by(list)) {
+      files.emplace_back(fmt::format("--{} {}", option, path.string()), path);
     }
   };
   add(options);

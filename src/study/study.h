@@ -144,9 +144,13 @@ struct Study {
   const Row& row(const std::string& name_of_row) const;
   /// Whether a stage that trains, or one of `models`, has this name.
   bool names_model(const std::string& model) const;
+  /// Whether a training reads the target language alone and writes the source language alone, as far as known.
+  bool is_reversed(const Stage& stage) const;
   /// Returns the given models, and the files and model folders that options name, such as a tokenizer: by what names
   /// them, "model teacher", "--tokenizer vocabulary.spm". What a stage makes is none of them.
   std::vector<std::pair<std::string, std::filesystem::path>> given_files() const;
+  /// Returns: the options of a list that name files or folders of models which no stage makes, with what they name.
+  std::vector<std::pair<std::string, std::filesystem::path>> files_named_by(const OptionList& list) const;
   /// Returns: the options of a stage that makes a text, in a row. A search for the hypothesis nearest a known
   /// translation finds and writes many.
   OptionList text_options(const Row& row, const Stage& stage) const;

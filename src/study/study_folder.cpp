@@ -54,7 +54,7 @@ std::optional<std::vector<std::string>> words_of(const fs::path& mark) {
   }
   const nlohmann::json tree = base::parse_json(base::read_file(mark), mark.string());
   base::check_data(tree.is_array() && std::ranges::all_of(tree, [](const auto& word) { return word.is_string(); }),
-                   "{}: must be a list of texts; remove the file to do the step again", mark.string());
+                   "{}: must be a list of texts; remove the folder of the run to do it again", mark.string());
   return tree.get<std::vector<std::string>>();
 }
 
@@ -257,6 +257,9 @@ void StudyFolder::prepare(const Cell& cell) const {
 
 void StudyFolder::begin(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const {
   base::write_file_atomic(begun_of(cell, step), base::dump_json(asked, 2) + "\n");
+}
+
+void StudyFolder::unmark(const Cell& cell, const std::string& step) const {
   std::error_code failed;
   fs::remove(mark_of(cell, step), failed);
   base::check(!failed, base::ErrorKind::kCannotWrite, "{}: cannot remove the file: {}", mark_of(cell, step).string(),

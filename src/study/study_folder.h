@@ -64,13 +64,14 @@ class StudyFolder {
   std::optional<std::vector<std::string>> marked(const Cell& cell, const std::string& step) const;
   /// Returns: what a step under way was asked for, or nothing if none is under way.
   std::optional<std::vector<std::string>> begun(const Cell& cell, const std::string& step) const;
-  /// Marks a step as under way. If it was done, it is not done any more.
+  /// Notes what a step is asked for before it is under way.
   void begin(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const;
+  /// Removes the mark of a step, if there is one, before the step is done again.
+  void unmark(const Cell& cell, const std::string& step) const;
   /// Marks a step as done.
   void mark(const Cell& cell, const std::string& step, const std::vector<std::string>& asked) const;
 
  private:
-  // Of a step that is done or under way.
   std::filesystem::path mark_of(const Cell& cell, const std::string& step) const;
   std::filesystem::path begun_of(const Cell& cell, const std::string& step) const;
   void check_facts();

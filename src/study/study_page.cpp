@@ -117,11 +117,11 @@ std::vector<SaidText> notes(const StudyResults& results) {
   }
   all.push_back(
       plain(results.tests.empty()
-                ? "p is of a t-test over the seeds with the spread of all rows, adjusted for the number of rows (Holm "
-                  "1979). A row is better or worse if p is at most 0.05."
-                : "p is the larger one of two, adjusted for the number of rows (Holm 1979): of a paired bootstrap over "
-                  "sentences, and of a t-test over the seeds with the spread of all rows. A row is better or worse if "
-                  "p is at most 0.05."));
+                ? "p is of Student's t, of the difference and its standard error by the spread over the seeds of all "
+                  "rows, adjusted for the number of rows (Holm 1979). A row is better or worse if p is at most 0.05."
+                : "p is of Student's t, of the difference and its standard error: by sentences (paired bootstrap) and "
+                  "by the spread over the seeds of all rows. It is adjusted for the number of rows (Holm 1979). A row "
+                  "is better or worse if p is at most 0.05."));
   all.push_back(plain("Differences are over the seeds that both rows have."));
   if (one_seed) {
     all.push_back(plain("Some comparisons rest on one seed: another seed may say something else."));

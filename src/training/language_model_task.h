@@ -6,7 +6,7 @@
 
 namespace dragoman::training {
 
-/// Throws: Error(kUsage) unless `options` names text files, and for what is of no use to a language model.
+/// Throws: Error(kUsage) unless `options` names text files, and for options that a language model does not read.
 void check_language_model(const TrainOptions& options);
 
 /// Language model: each token of running text is predicted from those before it in its window. Validation is loss,

@@ -33,29 +33,32 @@ constexpr ValidationMetric kOfLabels[] = {ValidationMetric::kAccuracy, Validatio
 constexpr ValidationMetric kOfVectors[] = {ValidationMetric::kMrr, ValidationMetric::kAccuracy,
                                            ValidationMetric::kLoss};
 
+enum class Files { kPairs, kRunningText, kLines, kPairsOrLines };
+
 struct Row {
   const char* name;
   std::unique_ptr<Task> (*make)(const TrainOptions& options);
   void (*check)(const TrainOptions& options);  // names of files, and what is of no use to it
+  Files files;
   ModelKind model;
   std::span<const VocabularyType> learns;
   std::span<const ValidationMetric> measures;
 };
 
 const Row kTasks[] = {
-    {"translation", make_translation_task, check_translation, ModelKind::kEncoderDecoder, kOfSentencePiece,
-     kOfTranslations},
-    {"language-model", make_language_model_task, check_language_model, ModelKind::kDecoder, kOfLanguageModels,
-     kLossAlone},
-    {"span-corruption", make_span_corruption_task, check_text_to_text, ModelKind::kEncoderDecoder, kOfSentencePiece,
-     kLossAlone},
-    {"text-to-text", make_text_to_text_task, check_text_to_text, ModelKind::kEncoderDecoder, kOfSentencePiece,
-     kLossAlone},
-    {"masked-language-model", make_masked_language_model_task, check_reads_text, ModelKind::kEncoder, kOfEncoders,
-     kOfLabels},
-    {"classify", make_classify_task, check_reads_text, ModelKind::kEncoder, kOfEncoders, kOfLabels},
-    {"tag", make_tag_task, check_reads_text, ModelKind::kEncoder, kOfEncoders, kOfLabels},
-    {"embed", make_embed_task, check_embed, ModelKind::kEncoder, kOfEncoders, kOfVectors},
+    {"translation", make_translation_task, check_translation, Files::kPairs, ModelKind::kEncoderDecoder,
+     kOfSentencePiece, kOfTranslations},
+    {"language-model", make_language_model_task, check_language_model, Files::kRunningText, ModelKind::kDecoder,
+     kOfLanguageModels, kLossAlone},
+    {"span-corruption", make_span_corruption_task, check_text_to_text, Files::kRunningText, ModelKind::kEncoderDecoder,
+     kOfSentencePiece, kLossAlone},
+    {"text-to-text", make_text_to_text_task, check_text_to_text, Files::kLines, ModelKind::kEncoderDecoder,
+     kOfSentencePiece, kLossAlone},
+    {"masked-language-model", make_masked_language_model_task, check_reads_text, Files::kRunningText,
+     ModelKind::kEncoder, kOfEncoders, kOfLabels},
+    {"classify", make_classify_task, check_reads_text, Files::kLines, ModelKind::kEncoder, kOfEncoders, kOfLabels},
+    {"tag", make_tag_task, check_reads_text, Files::kLines, ModelKind::kEncoder, kOfEncoders, kOfLabels},
+    {"embed", make_embed_task, check_embed, Files::kPairsOrLines, ModelKind::kEncoder, kOfEncoders, kOfVectors},
 };
 
 const Row& row_of(const TrainOptions& options) {
@@ -75,11 +78,14 @@ std::string names_of_all(std::span<const Choice> choices) {
 }
 
 bool learns_vocabulary(const TrainOptions& options) {
-  return options.tokenizer.empty() && options.initial_model.empty() && options.vocabulary.whole_words.empty();
+  return options.tokenizer.empty() && options.initial_model.empty();
 }
 
-bool validates(const TrainOptions& options) {
-  return !options.valid_source.empty() || !options.valid_text.empty() || options.running_text.valid_share > 0.0;
+bool validates(Files files, const TrainOptions& options) {
+  const bool by_pairs = files == Files::kPairs || files == Files::kPairsOrLines;
+  const bool by_text = files != Files::kPairs;
+  return (by_pairs && !options.valid_source.empty()) ||
+         (by_text && (!options.valid_text.empty() || options.running_text.valid_share > 0.0));
 }
 
 }  // namespace
@@ -92,9 +98,14 @@ void check_task(const TrainOptions& options) {
                     "train: --vocab-type is {}, which task {} does not learn; choose one of {}, or give a --tokenizer",
                     base::name_of(options.vocabulary.type), options.task, names_of_all(row.learns));
   // A score that is never measured would keep the first model.
-  base::check_usage(!validates(options) || std::ranges::count(row.measures, options.run.metric) > 0,
+  base::check_usage(!validates(row.files, options) || std::ranges::count(row.measures, options.run.metric) > 0,
                     "train: --metric {} is not measured by task {}; choose {}", base::name_of(options.run.metric),
                     options.task, names_of_all(row.measures));
+}
+
+bool reads_lines(const TrainOptions& options) {
+  const Files files = row_of(options).files;
+  return files == Files::kLines || (files == Files::kPairsOrLines && !options.text.empty());
 }
 
 std::unique_ptr<Task> make_task(const TrainOptions& options) {

@@ -12,6 +12,9 @@ namespace dragoman::training {
 /// --metric accuracy is not measured by task translation; choose bleu, chrf, loss".
 void check_task(const TrainOptions& options);
 
+/// Whether each line of the training text must have a form, such as a label and a tab in front of a text.
+bool reads_lines(const TrainOptions& options);
+
 /// Makes the task that `options.task` names.
 /// Throws: as check_task; Error(kBadData) for files that cannot be used.
 std::unique_ptr<Task> make_task(const TrainOptions& options);

@@ -1,5 +1,4 @@
 // How a run begins: what Trainer does before its first update.
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -26,17 +27,21 @@ data::EncodingOptions encoding_options(const TrainOptions& options) {
   return encoding;
 }
 
-// Of the training text; or of the validation text, if the other names say nothing: a student learns from files of its
-// teacher.
-std::vector<models::LanguagePair> languages_of(const TrainOptions& options) {
-  std::vector<models::LanguagePair> pairs = models::pairs_of_files(options.source, options.target);
-  return pairs.empty() ? models::pairs_of_files(options.valid_source, options.valid_target) : pairs;
+// Of the validation text, whose names say more where a student learns from files of its teacher. None of a model of
+// both directions, which has a file on both sides.
+std::vector<models::LanguagePair> languages_of_validation(const TrainOptions& options) {
+  const bool has_both = std::ranges::any_of(
+      options.source, [&](const auto& file) { return std::ranges::count(options.target, file) > 0; });
+  return has_both ? std::vector<models::LanguagePair>()
+                  : models::pairs_of_files(options.valid_source, options.valid_target);
 }
 
 class TranslationTask : public Task {
  public:
   explicit TranslationTask(const TrainOptions& options)
-      : text_(options.source, options.target), languages_(languages_of(options)) {
+      : text_(options.source, options.target),
+        languages_(models::pairs_of_files(options.source, options.target)),
+        validation_languages_(languages_of_validation(options)) {
     if (!options.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
       valid_text_.emplace(options.valid_source, options.valid_target);
     }
@@ -53,7 +58,8 @@ class TranslationTask : public Task {
   }
   // None of a model of several pairs, such as both directions.
   std::string languages() const override {
-    return languages_.size() == 1 ? models::languages_json(languages_.front()) : "";
+    const auto& known = languages_.empty() ? validation_languages_ : languages_;
+    return known.size() == 1 ? models::languages_json(known.front()) : "";
   }
   // A model of several languages needs texts that begin with its codes; it is not known whether these do.
   std::string adopt_languages(const std::string& languages) override {
@@ -90,7 +96,8 @@ class TranslationTask : public Task {
 
  private:
   data::ParallelCorpus text_;
-  std::vector<models::LanguagePair> languages_;
+  std::vector<models::LanguagePair> languages_;  // that the names of the training text say, or the model before
+  std::vector<models::LanguagePair> validation_languages_;
   std::optional<data::ParallelCorpus> valid_text_;
 };
 

@@ -7,7 +7,7 @@
 namespace dragoman::training {
 
 /// Throws: Error(kUsage) unless `options` names source and target files, and validation files of both sides or none,
-/// and for what is of no use to translation.
+/// and for options that translation does not read.
 void check_translation(const TrainOptions& options);
 
 /// Translation: line n of the target files translates line n of the source files. The loss is that of the next target

@@ -266,6 +266,7 @@ expect "what it says" 1 "$(grep -c 'train.tsv:1: has 2 columns, the study wants 
 accuracy=$("$program" evaluate --metrics accuracy --hypothesis classify/plain/seed-1/test.default.txt --reference corpus/test.tsv --json | grep -oE '"score": [0-9.]+' | grep -oE '[0-9.]+')
 [ -n "$accuracy" ] || expect "an accuracy of evaluate" some none
 expect "the accuracy is that of evaluate" 1 "$(grep -cE "^\| plain \| - \| 1 \| $accuracy" classify.out)"
+mkdir text  # no text, though the study has one of that name
 for lines in 200 201; do  # of the 200 that there are
   sed "s/{text: train.tsv}/{text: {file: train.tsv, lines: $lines}}/" classify.yaml >few.yaml
   "$program" study few.yaml --corpus corpus --rows plain --folder "few-$lines" --quiet >out 2>err
@@ -352,7 +353,7 @@ refuse 'stage forward: source has 200 lines, valid-target 8' 's/nearest-to: targ
 refuse '--vocab-type is byte-bpe, which task translation does not learn; choose one of unigram, bpe' 's/dropout: 0,/vocab-type: byte-bpe,/' --dry-run
 refuse '--metric accuracy is not measured by task translation; choose bleu, chrf, loss' 's/dropout: 0,/metric: accuracy,/' --dry-run
 refuse '--valid-share takes validation text from --text' 's/dropout: 0,/valid-share: 0.1,/' --dry-run
-refuse 'study wrong: --terms nothing.tsv is not there' 's/paper: {beam-size: 4}/paper: {terms: nothing.tsv}/'
+refuse 'study wrong: search paper: --terms is nothing.tsv, which is not there' 's/paper: {beam-size: 4}/paper: {terms: nothing.tsv}/'
 refuse 'the initial model of row dropout-0 is nowhere, where no model.safetensors is' 's/dropout: 0,/initial-model: nowhere,/'
 "${study[@]}" --folder whole --set dropout=0.2 >out 2>err
 expect "status with other options in the same folder" 2 $?
@@ -410,6 +411,23 @@ expect "status of a study whose program is replaced" 0 $? || cat err
 expect "rows that are compared" 1 "$(grep -cE '^- .* (better|worse|undecided)' out)"
 expect "rows that are not" 1 "$(grep -c '^- Not compared by loss, .*: characters' out)"
 expect "losses after minutes of trainings that end before" 3 "$(awk '/^On the validation text/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (plain|dropout|characters) \| [0-9.]+ \|$')"
+sed 's/vocab-type: bpe, vocab-size: 24, //; s/^rows:/&\n  later: {tokenizer: not-yet.spm}/' losses.yaml >later.yaml
+"$program" study later.yaml --corpus corpus --folder later --dry-run --rows plain >out 2>err
+expect "status where a row that is not run names a file that is not there" 0 $? || cat err
+"$program" study later.yaml --corpus corpus --folder later --rows plain,later >out 2>err
+expect "status where a row that is run does" 2 $?
+expect "what it says" 1 "$(grep -c 'row later, stage model: --tokenizer is not-yet.spm, which is not there' err)"
+# A stage on text before one that translates.
+cat >two-kinds.yaml <<'END'
+texts: {text: train.en, source: train.en, target: train.de, valid-source: val.en, valid-target: val.de}
+options: {preset: t5-mini, task: translation}
+stages:
+  spans: {do: train, text: text, options: {task: span-corruption}}
+  model: {do: train, source: source, target: target, start-from: spans}
+rows: {plain: {}}
+END
+"$program" study two-kinds.yaml --corpus corpus --dry-run >out 2>err
+expect "status of a stage on text before one that translates" 0 $? || cat err
 sed 's/, valid-text: val.en//' losses.yaml >blind.yaml
 "$program" study blind.yaml --corpus corpus --folder blind --quiet --rows plain,dropout >out 2>err
 expect "status without a validation text" 0 $? || cat err

@@ -181,6 +181,9 @@ TEST_F(StudyRun, ATrainingUnderWayGoesOnWithTheSameOptionsOnly) {
   study_.stages[0].options.set("max-steps", {"900"});
   StandIn other;
   expect_error(base::ErrorKind::kUsage, {"both was begun with", "--max-steps=900"}, [&] { run(other); });
+  study_.stages[0].options.remove({"max-steps"});
+  StandIn same;
+  EXPECT_EQ(run(same), 0) << "what was asked for first goes on";
   study_.stages[0].options.set("max-steps", {"700"});
   StandIn early;
   study_.rows[0].name = "early";  // before the first checkpoint nothing would be lost
@@ -190,6 +193,21 @@ TEST_F(StudyRun, ATrainingUnderWayGoesOnWithTheSameOptionsOnly) {
   study_.stages[0].options.set("max-steps", {"800"});
   StandIn again;
   EXPECT_EQ(run(again), 0);
+}
+
+// Of a study that an earlier version began it is not known; `train` itself refuses another recipe.
+TEST_F(StudyRun, ATrainingOfWhichNothingIsKnownGoesOn) {
+  StandIn stopped;
+  stopped.fail_at = 0;
+  ASSERT_EQ(run(stopped), 143);
+  fs::remove(in_cell("done") / "both.begun");
+  study_.stages[0].options.set("dropout", {"0.2"});
+  StandIn refused;
+  refused.fail_at = 0;
+  ASSERT_EQ(run(refused), 143);
+  study_.stages[0].options.remove({"dropout"});
+  StandIn again;
+  EXPECT_EQ(run(again), 0) << "the refusal left no trace";
 }
 
 TEST_F(StudyRun, OptionsInAnotherOrderAreTheSame) {
@@ -416,7 +434,7 @@ TEST_F(StudyRun, ATestThatIsNoTextIsSeenBeforeTheWork) {
 }
 
 TEST_F(StudyRun, UpdatesThatTheStudyAsksForAreNotPredictedByThePresetsMinutes) {
-  const LimitsOf of_preset = [](const Words&) { return TrainingLimits{55.0, 100}; };
+  const LimitsOf of_preset = [](const Words&, bool) { return TrainingLimits{55.0, 100}; };
   const Row& row = study_.rows[0];
   EXPECT_EQ(forecast(study_, row, of_preset, {}).minutes, 110.0);
   study_.options = {};
@@ -427,12 +445,40 @@ TEST_F(StudyRun, UpdatesThatTheStudyAsksForAreNotPredictedByThePresetsMinutes) {
 }
 
 TEST_F(StudyRun, ALimitIsAskedWithTheNamesOfTheTexts) {
-  const LimitsOf limits = [&](const Words& words) {
+  const LimitsOf limits = [&](const Words& words, bool texts_are_there) {
+    EXPECT_FALSE(texts_are_there);
+    EXPECT_EQ(value_of(words, "--initial-model"), "both") << "which decides the shape";
     EXPECT_EQ(std::ranges::count(words, "--target"), 1);
     EXPECT_EQ(words[words.size() - 3], "forward") << "which an earlier stage makes";
     return TrainingLimits{1.0, 1};
   };
   EXPECT_EQ(limits_of_stage(study_, study_.rows[0], study_.stages[2], limits).max_steps, 1);
+}
+
+// A model that translates back is judged on text to translate back.
+TEST_F(StudyRun, AReversedTrainingIsValidatedInReverse) {
+  Stage back = stage("back", StageKind::kTrain);
+  back.source = {"target", "forward"};
+  back.target = {"source", "source"};
+  EXPECT_FALSE(study_.is_reversed(study_.stages[0])) << "both directions";
+  EXPECT_FALSE(study_.is_reversed(study_.stages[2]));
+  study_.stages.insert(study_.stages.end() - 1, back);
+  EXPECT_TRUE(study_.is_reversed(back)) << "forward is the translation of the source";
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  for (const Words& words : program.calls) {
+    const bool is_back = value_of(words, "--model") == in_cell("back").string();
+    if (words.front() == "train") {
+      EXPECT_EQ(fs::path(value_of(words, "--valid-source")).extension(), is_back ? ".de" : ".en");
+      EXPECT_EQ(fs::path(value_of(words, "--valid-target")).extension(), is_back ? ".en" : ".de");
+    }
+  }
+  study_.texts["news"] = folder_.path() / "train.de";
+  back.source = {"news"};
+  back.target = {"english"};
+  EXPECT_FALSE(study_.is_reversed(back)) << "nothing is known of the text english";
+  study_.texts["english"] = folder_.path() / "train.en";
+  EXPECT_TRUE(study_.is_reversed(back)) << "by the names of the files";
 }
 
 TEST_F(StudyRun, ModelsThatAreNotThereAreNamedForTheRowsThatAreRun) {

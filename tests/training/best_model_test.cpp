@@ -29,7 +29,6 @@ class ScriptedValidation : public Validation {
  public:
   explicit ScriptedValidation(const Script& script) : scores_(script.scores), has_data_(!script.scores.empty()) {}
   bool has_data() const override { return has_data_; }
-  std::vector<ValidationMetric> metrics() const override { return {ValidationMetric::kBleu, ValidationMetric::kChrf}; }
   ValidationResult run(DataParallel& /*replicas*/, const models::Model& /*model*/,
                        distributed::ProcessGroup& /*processes*/, const ValidationLimits& /*limits*/) const override {
     if (scores_.empty()) {
@@ -222,6 +221,16 @@ TEST_F(BestModel, OfARunKilledBeforeItsFirstCheckpointIsItsOwn) {
   train({{30.0}}, 5);
   EXPECT_EQ(top(), weights_of(5));
   EXPECT_FALSE(awaits_first_checkpoint(options_.model_folder));
+}
+
+TEST_F(BestModel, AScoreThatATaskDoesNotMeasureIsRefused) {
+  options_.run.metric = ValidationMetric::kMrr;
+  try {
+    train({{1.0}}, 10);
+    FAIL() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("does not measure --metric mrr"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

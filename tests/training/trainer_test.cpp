@@ -345,8 +345,6 @@ TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
   }
   tuned.source = {folder_ / "en.txt"};
   tuned.target = {folder_ / "de.txt"};
-  tuned.valid_source.clear();
-  tuned.valid_target.clear();
   train(tuned, 1);
   EXPECT_EQ(languages_of("tuned"), nlohmann::json::parse(pair));
   EXPECT_NE(log_.find("the languages stay en to de"), std::string::npos) << log_;
@@ -367,6 +365,8 @@ TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
   TrainOptions anew = tuned;
   anew.initial_model.clear();
   anew.model_folder = folder_ / "anew";
+  anew.valid_source.clear();
+  anew.valid_target.clear();
   train(anew, 1);
   EXPECT_EQ(languages_of("anew"), nlohmann::json());
   TrainOptions student = options("student");
@@ -374,12 +374,19 @@ TEST_F(TrainerTest, LanguagesStayWhereTextFilesDoNotSayTheirs) {
   student.target = tuned.target;
   train(student, 1);
   EXPECT_EQ(languages_of("student"), nlohmann::json::parse(pair)) << "by valid.en and valid.de";
+  TrainOptions students = options("students");
+  students.source = {tuned.source.front(), tuned.target.front()};
+  students.target = {tuned.target.front(), tuned.source.front()};
+  train(students, 1);
+  EXPECT_EQ(languages_of("students"), nlohmann::json()) << "of both directions";
   models::ModelFiles several = models::read_model_folder(folder_ / "first");
   several.languages = "{\"sources\": {\"en\": \"eng_Latn\"}, \"targets\": {\"de\": \"deu_Latn\"}}";
   models::publish_model_folder(folder_ / "several", several);
   TrainOptions of_several = tuned;
   of_several.initial_model = folder_ / "several";
   of_several.model_folder = folder_ / "of_several";
+  of_several.valid_source.clear();
+  of_several.valid_target.clear();
   train(of_several, 1);
   EXPECT_EQ(languages_of("of_several"), nlohmann::json()) << "the texts need not begin with its codes";
 }
