@@ -6,7 +6,7 @@
 
 namespace dragoman::training {
 
-/// Throws: Error(kUsage) if both --text and --source name the text, or none, and for options that the task does not read.
+/// Throws: Error(kUsage) if both --text and --source name the text, or none, and for options that it does not read.
 void check_embed(const TrainOptions& options);
 
 /// Makes the task of vectors of texts: pairs of texts that mean the same get near vectors, other texts far ones. The
