@@ -139,15 +139,13 @@ constexpr PageText kTexts[] = {
      "尚无比较：需要先完成基线 {0} 和另外一行。"},
     {"Not shown, for they were done with other options or tests: {0}. Give the options back, or run these rows again; "
      "where a stage has changed, remove the folder of the run first.",
-     "未显示，因为它们是用其他选项或测试完成的：{0}"
-     "。请恢复原来的选项，或重新运行这些行；若某个阶段已改变，请先删除该次运行的文件夹。"},
+     "未显示，因为它们是用其他选项或测试完成的：{0}。"
+     "请恢复原来的选项，或重新运行这些行；若某个阶段已改变，请先删除该次运行的文件夹。"},
     {"p is of Student's t, of the difference and its standard error: by sentences (paired bootstrap) and by the spread "
-     "over the seeds of all rows. It is adjusted for the number of rows (Holm 1979). A row is better or worse if p is "
-     "at "
-     "most 0.05.",
-     "p 来自 Student t：差值除以其标准误，标准误由句子（配对自助法）和所有行的种子间方差合成，并按行数校正（Holm "
-     "1979）。"
-     "仅当 p 不超过 0.05 时，才判定一行更好或更差。"},
+     "over the seeds of all rows. It is adjusted for the number of rows (Holm 1979). "
+     "A row is better or worse if p is at most 0.05.",
+     "p 来自 Student t：差值除以其标准误，标准误由句子（配对自助法）和所有行的种子间方差合成，"
+     "并按行数校正（Holm 1979）。仅当 p 不超过 0.05 时，才判定一行更好或更差。"},
     {"p is of Student's t, of the difference and its standard error by the spread over the seeds of all rows, adjusted "
      "for the number of rows (Holm 1979). A row is better or worse if p is at most 0.05.",
      "p 来自 Student t：差值除以其标准误，标准误取自所有行的种子间方差，并按行数校正（Holm 1979）。仅当 p 不超过 0.05 "
