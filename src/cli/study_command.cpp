@@ -149,7 +149,7 @@ int predict(const Study& study, const StudyArguments& arguments, const study::Li
   const base::StopSignals signals;
   const ThisProgram program(signals);
   const std::vector<Cell> cells = chosen_cells(study, arguments);
-  for (const std::string& absent : study::absent_models(study, rows_of(cells))) {  // another study may make it
+  for (const std::string& absent : study::absent_files(study, rows_of(cells))) {  // another study may make it
     say_note(absent);
   }
   TextOutput output("-");
@@ -185,7 +185,7 @@ void write_results(const Study& study, const study::StudyFolder& folder) {
 
 int run_study(const Study& study, const StudyArguments& arguments) {
   const std::vector<Cell> cells = chosen_cells(study, arguments);
-  const std::vector<std::string> absent = study::absent_models(study, rows_of(cells));
+  const std::vector<std::string> absent = study::absent_files(study, rows_of(cells));
   base::check_usage(absent.empty(), "{}", fmt::join(absent, "\n"));
   const base::StopSignals signals;
   const ThisProgram program(signals);

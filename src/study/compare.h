@@ -63,8 +63,8 @@ struct Comparison {
 ///   - sentences: the difference of the means in each resample of a paired bootstrap. Needs counts of two sentences.
 ///   - seeds: s^2 (1/n_baseline + 1/n_row) with s^2 = `seeds`, or the variance of the two rows alone where that is
 ///     more, since a row may vary more than the others. Not known where no row has two seeds.
-/// The degrees of freedom of the sum are those of Satterthwaite; sentences have their number less one. With neither
-/// source there is no p-value. The verdict stays open until `adjust`. Requires: one score or more on both sides.
+/// The sum has Satterthwaite's degrees of freedom; n sentences have n - 1. With neither source there is no p-value.
+/// The verdict stays open until `adjust`. Requires: one score or more on both sides.
 /// Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation"; Dunnett 1955, "A Multiple
 /// Comparison Procedure for Comparing Several Treatments with a Control", for the common variance; Satterthwaite 1946,
 /// "An Approximate Distribution of Estimates of Variance Components".

@@ -146,7 +146,7 @@ class Given {
 };
 
 // Files that options of these rows and of searches name, each once. Models are not among them.
-std::vector<std::string> absent_files(const Study& study, std::span<const Row* const> rows) {
+std::vector<std::string> absent_option_files(const Study& study, std::span<const Row* const> rows) {
   std::vector<std::string> said;
   std::set<fs::path> seen;
   const auto check = [&](const std::string& owner, const OptionList& options) {
@@ -173,8 +173,8 @@ std::vector<std::string> absent_files(const Study& study, std::span<const Row* c
 
 }  // namespace
 
-std::vector<std::string> absent_models(const Study& study, std::span<const Row* const> rows) {
-  std::vector<std::string> said = absent_files(study, rows);
+std::vector<std::string> absent_files(const Study& study, std::span<const Row* const> rows) {
+  std::vector<std::string> said = absent_option_files(study, rows);
   const auto check = [&](const std::string& owner, const fs::path& model) {
     if (!base::path_exists(model / models::kWeightsName)) {
       said.push_back(

@@ -8,9 +8,9 @@
 
 namespace dragoman::study {
 
-/// Returns what is to be said of the models that a study is given for `rows` and that are not there: "study student:
-/// the model teacher is multi30k/model, where no model.safetensors is".
-std::vector<std::string> absent_models(const Study& study, std::span<const Row* const> rows);
+/// Returns what is to be said of the models and of the files of options that a study is given for `rows` and that are
+/// not there: "study student: the model teacher is multi30k/model, where no model.safetensors is".
+std::vector<std::string> absent_files(const Study& study, std::span<const Row* const> rows);
 
 /// Checks, before any training, that the texts and tests which a study is given fit: parts have their lines and
 /// columns, and a source has the lines of its target. Throws: Error(kUsage), "study trial: test news: en.txt has 80

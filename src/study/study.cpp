@@ -89,10 +89,10 @@ class SidesOfTexts {
     }
     for (const Stage& stage : study.stages) {
       if (stage.kind == StageKind::kFilter) {
-        add_all(stage.name + ".source", of(stage.source), false);
-        add_all(stage.name + ".target", of(stage.target), false);
+        sides_[stage.name + ".source"] = of(stage.source);
+        sides_[stage.name + ".target"] = of(stage.target);
       } else if (stage.translates()) {
-        add_all(stage.name, of(stage.input_texts()), true);
+        sides_[stage.name] = translated(of(stage.input_texts()));
       }
     }
   }
@@ -109,11 +109,12 @@ class SidesOfTexts {
 
  private:
   void add(const std::string& name, Side side) { sides_[name].insert(side); }
-  void add_all(const std::string& name, const std::set<Side>& sides, bool translated) {
+  static std::set<Side> translated(const std::set<Side>& sides) {
+    std::set<Side> others;
     for (const Side side : sides) {
-      const Side other = side == Side::kSource ? Side::kTarget : Side::kSource;
-      add(name, translated ? other : side);
+      others.insert(side == Side::kSource ? Side::kTarget : Side::kSource);
     }
+    return others;
   }
 
   std::map<std::string, std::set<Side>> sides_;

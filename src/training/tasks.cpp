@@ -38,7 +38,7 @@ enum class Files { kPairs, kRunningText, kLines, kPairsOrLines };
 struct Row {
   const char* name;
   std::unique_ptr<Task> (*make)(const TrainOptions& options);
-  void (*check)(const TrainOptions& options);  // names of files, and what is of no use to it
+  void (*check)(const TrainOptions& options);  // names of its files, options that it does not read
   Files files;
   ModelKind model;
   std::span<const VocabularyType> learns;

@@ -485,14 +485,14 @@ TEST_F(StudyRun, ModelsThatAreNotThereAreNamedForTheRowsThatAreRun) {
   study_.rows[1].options.set("initial-model", {"nowhere"});
   const Row* first[] = {&study_.rows[0]};
   const Row* second[] = {&study_.rows[1]};
-  EXPECT_TRUE(absent_models(study_, first).empty());
-  EXPECT_EQ(absent_models(study_, second),
+  EXPECT_TRUE(absent_files(study_, first).empty());
+  EXPECT_EQ(absent_files(study_, second),
             std::vector<std::string>{
                 "study trial: the initial model of row other is nowhere, where no model.safetensors is"});
   OptionList reverse;
   reverse.set("reverse-model", {"forward"});  // a text
   study_.searches = {{"reverse", reverse}};
-  EXPECT_EQ(absent_models(study_, first).size(), 1U);
+  EXPECT_EQ(absent_files(study_, first).size(), 1U);
 }
 
 TEST_F(StudyRun, NamesThatNoStageMakesAreRefused) {
