@@ -42,6 +42,7 @@ struct StudyArguments {
   fs::path folder;  // empty: studies/ and the name of the study
   std::vector<std::string> rows;
   std::vector<uint64_t> seeds;
+  std::string baseline;  // empty: that of the file
   std::vector<std::string> changes;
   bool dry_run = false;
   double measure = 0.0;  // seconds
@@ -218,6 +219,9 @@ int run(const StudyArguments& arguments) {
       study.seeds.push_back(seed);
     }
   }
+  if (!arguments.baseline.empty()) {
+    study.baseline = study.row(arguments.baseline).name;
+  }
   // What can be seen to be wrong is refused before the work.
   study::check_given(study);
   TrainingCheck check;
@@ -256,6 +260,9 @@ void add_study_command(CLI::App& app, Run& run_chosen) {
   command->add_option("--seeds", arguments->seeds, "Seeds to run, separated by commas; not given: those of the file")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command
+      ->add_option("--baseline", arguments->baseline, "Row that others are compared with; not given: that of the file")
+      ->type_name("NAME");
   command
       ->add_option(
           "--set", arguments->changes,

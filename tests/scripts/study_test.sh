@@ -411,6 +411,12 @@ expect "status of a study whose program is replaced" 0 $? || cat err
 expect "rows that are compared" 1 "$(grep -cE '^- .* (better|worse|undecided)' out)"
 expect "rows that are not" 1 "$(grep -c '^- Not compared by loss, .*: characters' out)"
 expect "losses after minutes of trainings that end before" 3 "$(awk '/^On the validation text/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (plain|dropout|characters) \| [0-9.]+ \|$')"
+./replaced study losses.yaml --corpus corpus --folder losses --baseline dropout --rows plain >out 2>err
+expect "status with another baseline" 0 $? || cat err
+expect "tables against it, and against the file's" "1 0" "$(grep -c '^Against dropout' out) $(grep -c '^Against plain' out)"
+./replaced study losses.yaml --corpus corpus --folder losses --baseline dropuot >out 2>err
+expect "status with a baseline that is no row" 2 $?
+expect "what it says" 1 "$(grep -c 'no row is called "dropuot"; did you mean "dropout"' err)"
 sed 's/vocab-type: bpe, vocab-size: 24, //; s/^rows:/&\n  later: {tokenizer: not-yet.spm}/' losses.yaml >later.yaml
 "$program" study later.yaml --corpus corpus --folder later --dry-run --rows plain >out 2>err
 expect "status where a row that is not run names a file that is not there" 0 $? || cat err
