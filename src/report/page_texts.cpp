@@ -135,8 +135,8 @@ constexpr PageText kTexts[] = {
     {"The study has one row, so nothing is compared.", "本研究只有一行，没有可比较的对象。"},
     {"Not compared by loss, for want of a validation text or of one vocabulary: {0}.",
      "未按损失比较，因为没有验证文本，或者词表不同：{0}。"},
-    {"Nothing is compared yet: the baseline {0} and another row must be done.",
-     "尚无比较：需要先完成基线 {0} 和另外一行。"},
+    {"Nothing is compared yet: the baseline {0} and another row must be done; --baseline names another one.",
+     "尚无比较：需要先完成基线 {0} 和另外一行；--baseline 可指定别的基线。"},
     {"Not shown, for they were done with other options or tests: {0}. Give the options back, or run these rows again; "
      "where a stage has changed, remove the folder of the run first.",
      "未显示，因为它们是用其他选项或测试完成的：{0}。"

@@ -97,7 +97,9 @@ std::vector<SaidText> conclusions(const Study& study, const StudyResults& result
   if (sentences.empty() && study.rows.size() == 1) {
     sentences.push_back(plain("The study has one row, so nothing is compared."));
   } else if (sentences.empty()) {
-    sentences.push_back({"Nothing is compared yet: the baseline {0} and another row must be done.", {study.baseline}});
+    sentences.push_back(
+        {"Nothing is compared yet: the baseline {0} and another row must be done; --baseline names another one.",
+         {study.baseline}});
   }
   return sentences;
 }
