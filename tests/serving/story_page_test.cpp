@@ -84,6 +84,19 @@ TEST(StoryPage, OfALanguageModelHoldsThePromptAndWhatFollows) {
   EXPECT_NO_THROW(part_of(kept, "output", "decoder"));
 }
 
+TEST(StoryPage, OfRelativePositionsHoldsWhatTheyAdd) {
+  models::TransformerConfig config = test_support::tiny_config(decoding::vocabulary().size());
+  config.positions = nn::PositionKind::kRelative;
+  auto model = std::make_shared<models::Transformer>(config);
+  model->parameters().allocate();
+  model->parameters().initialize(1);
+  model->parameters().pack_weights();
+  const decoding::Translator translator = translator_of(std::move(model));
+  const json kept = kept_in(story_page(translator, {.text = kText, .options = translator.search_defaults()}));
+  const json& numbers = part_of(kept, "parameter", "encoder.relative_positions.weight")["parameter"];
+  EXPECT_EQ(numbers["shape"], json({kept["model"]["relative_buckets"], config.n_heads}));
+}
+
 TEST(StoryPage, OfModelsWithoutSelfAttentionHoldsWhatTheyCompute) {
   const auto kept_of = [](std::shared_ptr<models::Model> model) {
     const decoding::Translator translator = translator_of(std::move(model));

@@ -3,11 +3,12 @@ import { math } from "/assets/dom.js";
 import { bracket, frac, hat, mi, mo, named, root, row, sub, sup, symbol, text, total } from "/assets/formula_parts.js";
 import { kConvolutionalFormulas } from "/assets/formula_convolutional.js";
 import { kRecurrentFormulas } from "/assets/formula_recurrent.js";
-import { hasBias, isAlone, isBatchNorm, isConvolutional, isGated, isReader, isRecurrent, isRms, normName } from "/assets/model_facts.js";
+import { addsDistances, hasBias, isAlone, isBatchNorm, isConvolutional, isGated, isReader, isRecurrent, isRms, normName, scales } from "/assets/model_facts.js";
 
 const dk = () => sub("d", "k");
 const dModel = () => sub("d", named("model"));
-const scaled = () => frac(row("Q", sup("K", "T")), root(dk()));
+const products = () => row("Q", sup("K", "T"));
+const scaled = (model) => (scales(model) ? frac(products(), root(dk())) : products());
 
 const weighted = (model, input, role) => row(input, sup("W", role), hasBias(model, "input") ? row("+", sup("b", role)) : row());
 const layerNorm = (model, stage, ...inside) => row(named(normName(model, stage)), bracket(...inside));
@@ -38,10 +39,11 @@ const kFormulas = {
     return row("Q", "=", weighted(model, read(model), "Q"), ",", text("\u00a0"), "K", "=", weighted(model, keys(), "K"), ",", text("\u00a0"), "V", "=", weighted(model, keys(), "V"));
   },
   scores: () => row("Q", sup("K", "T"), ",", text("\u00a0"), bracket("i", ",", "j"), ":", text("\u00a0"), sub("q", "i"), "·", sub("k", "j")),
-  scale: () => row("A", "=", scaled()),
+  scale: (model) => row("A", "=", scaled(model)),
+  relative: (model) => row("A", "=", scaled(model), "+", "B", ",", text("\u00a0"), sub("b", row("i", "j")), "=", "β", "[", named("bucket"), bracket("j", "−", "i"), "]"),
   mask: () => row(sub("a", row("i", "j")), "=", "−", "∞", text("\u00a0\u00a0if\u00a0\u00a0"), "j", ">", "i"),
   softmax: (model, stage) => row(sub("α", row("i", "j")), "=", frac(sup("e", sub("a", row("i", "j"))), visible(model, stage))),
-  context: (model, stage) => row(sub("head", "i"), "=", named("softmax"), bracket(scaled(), ...(stage?.side === "decoder" && !stage.cross ? ["+", named("mask")] : [])), "V"),
+  context: (model, stage) => row(sub("head", "i"), "=", named("softmax"), bracket(scaled(model), ...(addsDistances(model) && !stage?.cross ? ["+", "B"] : []), ...(stage?.side === "decoder" && !stage.cross ? ["+", named("mask")] : [])), "V"),
   heads: (model) => row(named("MultiHead"), "=", named("Concat"), bracket(sub("head", "1"), ",", "…", ",", sub("head", "h")), sup("W", "O"), hasBias(model, "map") ? row("+", sup("b", "O")) : row()),
   // In pre-norm the norm stands alone, before the sub-layer; in post-norm it takes the sum.
   norm: (model, stage) => (model.norm_order === "pre" ? row(hat("X"), "=", layerNorm(model, stage, "X"), ",", text("\u00a0"), normOf(model, stage, "x"))

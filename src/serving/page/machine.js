@@ -23,13 +23,13 @@ const kSubLayer = {
 };
 
 function columnsOf({ norm_order: order, ...model }) {
-  const alone = isAlone(model), position = addsPositions(model) || !alone ? [["d-position", 30, "embed", "machine.position"]] : [];
+  const alone = isAlone(model), position = (prefix) => (addsPositions(model) ? [[`${prefix}-position`, 30, "embed", "machine.position"]] : []);
   const sub = kSubLayer[order] ?? kSubLayer.post, final = (prefix) => (order === "pre" ? [[`${prefix}-final`, 28, "norm", "machine.finalNorm"]] : []);
   if (isReader(model)) return { encoder: readerColumn({ norm_order: order, ...model }, sub, final), decoder: [] };
   return {
-    encoder: alone ? [] : [["e-embed", 32, "embed", "machine.embed"], ["e-position", 30, "embed", "machine.position"], ...sub("e", "self", 76, "attention", "machine.self"),
+    encoder: alone ? [] : [["e-embed", 32, "embed", "machine.embed"], ...position("e"), ...sub("e", "self", 76, "attention", "machine.self"),
       ...sub("e", "feed", 46, "feed", "machine.feed"), ...final("e"), ["e-memory", 30, "norm", "machine.memory"]],
-    decoder: [["d-embed", 32, "embed", alone ? "machine.embed" : "machine.shift"], ...position, ...sub("d", "self", 76, "attention", "machine.masked"),
+    decoder: [["d-embed", 32, "embed", alone ? "machine.embed" : "machine.shift"], ...position("d"), ...sub("d", "self", 76, "attention", "machine.masked"),
       ...(alone ? [] : sub("d", "cross", 76, "attention", "machine.cross")), ...sub("d", "feed", 46, "feed", "machine.feed"), ...final("d"), ["d-softmax", 92, "out", "machine.softmax"], ["d-output", 40, "out", null]],
   };
 }

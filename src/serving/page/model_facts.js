@@ -24,6 +24,13 @@ export function hasBias(model, what) {
 /// Whether queries and keys are changed after their projection: RMSNorm on each head, rotation by the place.
 export const turns = (model) => model.positions === "rope" || Boolean(model.qk_norm);
 
+/// Whether products of queries and keys are divided by the root of d_k.
+export const scales = (model) => model.scale_attention !== false;
+/// Whether self-attention adds a number for the distance of query and key (relative positions).
+export const addsDistances = (model) => model.positions === "relative";
+/// What the soft-max of self-attention takes, in a line of text.
+export const scoreText = (model, root = "√d_k") => `q·k${scales(model) ? ` / ${root}` : ""}${addsDistances(model) ? " + b" : ""}`;
+
 /// Whether a vector is added for the place of a word.
 export const addsPositions = (model) => model.positions === "sinusoidal" || model.positions === "learned" || isConvolutional(model);
 

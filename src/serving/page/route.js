@@ -2,8 +2,8 @@
 // #inside/encoder/2/head/1 the weights of a head. Layers, heads and words count from 1.
 
 import { kDirections } from "/assets/model_facts.js";
+import { kOfHead } from "/assets/stages.js";
 
-const kHeadKinds = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end", "pool", "answer", "forward", "backward", "window", "summary"];
 
 /// The address of a scene of the story.
@@ -19,7 +19,7 @@ export function hashOfStage(stage, head) {
   if (stage.direction) parts.push(stage.direction);
   if (stage.cross) parts.push("cross");
   if (stage.kind !== "softmax") parts.push(stage.kind);
-  if (kHeadKinds.includes(stage.kind)) parts.push("head", head + 1);
+  if (kOfHead.includes(stage.kind)) parts.push("head", head + 1);
   if (stage.step !== undefined) parts.push("word", stage.step + 1);
   return `#${parts.join("/")}`;
 }
@@ -40,7 +40,7 @@ function studyOf([side, ...rest]) {
     else if (kDirections.includes(rest[i])) wanted.direction = rest[i];
     else if (/^[A-Za-z]+$/.test(rest[i])) wanted.kind = rest[i];
   }
-  if (wanted.layer !== undefined && kHeadKinds.includes(wanted.kind)) wanted.cross ??= false;
+  if (wanted.layer !== undefined && kOfHead.includes(wanted.kind)) wanted.cross ??= false;
   if (side === "decoder") wanted.step ??= 0;
   return { mode: "study", wanted, head };
 }

@@ -2,14 +2,14 @@
 // and batched, as in lecture notes: (B, heads, T, d_k).
 import { el } from "/assets/dom.js";
 import { gatesOf, hasSelfAttention, headWidth, isConvolutional, isReader, isRecurrent } from "/assets/model_facts.js";
-import { lettersOf } from "/assets/stages.js";
+import { kOfHead, lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 
 // q and k stand for the rows of queries and of keys.
 const kMatrix = [["q", "d_model"]], kSquare = [["q", "k"]];
 const kRagged = {
   tokens: [["S"]], embed: [["S", "d_model"]], position: [["S", "d_model"]], norm: kMatrix, add: kMatrix, feedNorm: kMatrix, feedAdd: kMatrix, finalNorm: kMatrix,
-  qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_k"]], heads: kMatrix,
+  qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, relative: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_k"]], heads: kMatrix,
   feed: [["q", "d_ff"]], memory: [["S", "d_model"]], shift: [["t", "d_model"]], choose: [["V"]], beam: [["K", "t"]],
   embedNorm: kMatrix, pool: [["d_model"]], labels: [["C"]], tagged: [["S", "C"]], filled: [["V"]], vector: [["d_model"]],
   turn: [["q", "d_k"], ["k", "d_k"]], cache: [["t", "d_k"], ["t", "d_k"]],
@@ -24,7 +24,6 @@ const kOfConvolutions = {
   convIn: [["q", "H"]], window: [["q", "K·H"]], convolve: [["q", "H"]], glu: [["q", "H"]], convAdd: [["q", "H"]], reach: [["q", "H"]], convKeys: kMatrix, convValues: kMatrix,
   memory: [["S", "d_model"], ["S", "d_model"]], convQuery: kMatrix, context: kMatrix, convFound: [["q", "H"]], convOut: kMatrix,
 };
-const kPerHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 
 /// What the letters are for a stage.
 export function sizesOf(stage, sentence) {
@@ -39,7 +38,7 @@ export function sizesOf(stage, sentence) {
 export function shapesOf(stage, model) {
   const [queries, keys] = lettersOf(stage), own = isRecurrent(model) ? kOfCells : isConvolutional(model) ? kOfConvolutions : {};
   const ragged = (own[stage.kind] || kRagged[stage.kind] || kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
-  const between = kPerHead.includes(stage.kind) && hasSelfAttention(model) ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
+  const between = kOfHead.includes(stage.kind) && hasSelfAttention(model) ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
   return { ragged, batched: ragged.map((shape) => [...between, ...shape]) };
 }
 

@@ -1,6 +1,6 @@
 // The way through the machine: every stage of a translation, of a text that a language model continues, or of one that an
 // encoder reads, in the order it is computed.
-import { addsPositions, isAlone, isConvolutional, isReader, isRecurrent, turns } from "/assets/model_facts.js";
+import { addsDistances, addsPositions, isAlone, isConvolutional, isReader, isRecurrent, scales, turns } from "/assets/model_facts.js";
 import { convolutionalStages } from "/assets/stages_convolutional.js";
 import { recurrentStages } from "/assets/stages_recurrent.js";
 
@@ -9,33 +9,37 @@ export const kDetail = { word: 1, layer: 2, all: 3 };
 
 // The kinds of a sub-layer's stages in the order of the model: pre-norm normalises what the sub-layer reads, post-norm
 // normalises the sum with what came in.
-const kAttention = ["qkv", "scores", "scale", "mask", "softmax", "context", "heads"];
+const kAttention = ["qkv", "turn", "cache", "scores", "scale", "relative", "mask", "softmax", "context", "heads"];
 const kOrders = {
   post: { attention: [...kAttention, "norm"], feed: ["feed", "feedNorm"] },
   pre: { attention: ["norm", ...kAttention, "add"], feed: ["feedNorm", "feed", "feedAdd"] },
 };
+/// The kinds of stages that show one head.
+export const kOfHead = kAttention.filter((kind) => kind !== "heads");
 const kLandmarks = ["softmax", "feed", "cache"]; // where a step by sub-layers stops
 
 function subLayer(base, kinds) {
   return kinds.map((kind) => ({ ...base, kind, rank: kLandmarks.includes(kind) ? kDetail.layer : kDetail.all }));
 }
 
-function attentionStages(base, isCross, isMasked, order) {
-  return subLayer({ ...base, cross: isCross }, order.attention.filter((kind) => isMasked || kind !== "mask"));
+// The stages of an attention that the model has. Cross-attention knows no places of queries beside keys.
+function attentionStages(model, base, { isCross = false, isMasked = false, isCached = false } = {}) {
+  const order = kOrders[model.norm_order] ?? kOrders.post;
+  const isThere = { turn: !isCross && turns(model), cache: isCached, scale: scales(model), relative: !isCross && addsDistances(model), mask: isMasked };
+  return subLayer({ ...base, cross: isCross }, order.attention.filter((kind) => isThere[kind] ?? true));
 }
 
 // A language model: the prompt becomes vectors, which enter the stack at once; then each new piece follows. The keys and
 // values of what was read before stand in the cache.
 function stagesAlone(sentence) {
   const { model } = sentence, isPre = model.norm_order === "pre", order = kOrders[model.norm_order] ?? kOrders.post;
-  const kinds = order.attention.flatMap((kind) => (kind === "qkv" ? ["qkv", ...(turns(model) ? ["turn"] : []), "cache"] : [kind]));
   const stages = [{ kind: "tokens", side: "prompt", rank: kDetail.word }, { kind: "embed", side: "prompt", rank: kDetail.layer }];
   if (addsPositions(model)) stages.push({ kind: "position", side: "prompt", rank: kDetail.layer });
   for (let step = sentence.firstStep; step < sentence.steps; ++step) {
     const base = { side: "decoder", step };
     stages.push({ ...base, kind: "shift", rank: kDetail.layer });
     for (let layer = 0; layer < model.decoder_layers; ++layer) {
-      stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.self_attention`, cross: false }, kinds));
+      stages.push(...attentionStages(model, { ...base, layer, path: `layers.${layer}.self_attention` }, { isMasked: true, isCached: true }));
       stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.feed_forward` }, order.feed));
     }
     if (isPre) stages.push({ ...base, kind: "finalNorm", path: "norm", rank: kDetail.all });
@@ -53,8 +57,7 @@ function stagesOfReader({ model }) {
   if (addsPositions(model)) stages.push({ ...base, kind: "position", rank: kDetail.layer });
   if (model.segments > 0 || model.embedding_norm) stages.push({ ...base, kind: "embedNorm", rank: kDetail.all });
   for (let layer = 0; layer < model.encoder_layers; ++layer) {
-    const kinds = order.attention.flatMap((kind) => (kind === "mask" ? [] : kind === "qkv" && turns(model) ? ["qkv", "turn"] : [kind]));
-    stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.self_attention`, cross: false }, kinds));
+    stages.push(...attentionStages(model, { ...base, layer, path: `layers.${layer}.self_attention` }));
     stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.feed_forward` }, order.feed));
   }
   if (model.norm_order === "pre") stages.push({ ...base, kind: "finalNorm", path: "norm", rank: kDetail.all });
@@ -70,16 +73,13 @@ export function makeStages(sentence) {
   if (isReader(sentence.model)) return stagesOfReader(sentence);
   if (isRecurrent(sentence.model)) return recurrentStages(sentence);
   if (isConvolutional(sentence.model)) return convolutionalStages(sentence);
-  const { encoder_layers, decoder_layers, norm_order } = sentence.model;
+  const { model } = sentence, { encoder_layers, decoder_layers, norm_order } = model;
   const order = kOrders[norm_order] ?? kOrders.post, isPre = norm_order === "pre";
-  const stages = [
-    { kind: "tokens", side: "encoder", rank: kDetail.word },
-    { kind: "embed", side: "encoder", rank: kDetail.layer },
-    { kind: "position", side: "encoder", rank: kDetail.layer },
-  ];
+  const stages = [{ kind: "tokens", side: "encoder", rank: kDetail.word }, { kind: "embed", side: "encoder", rank: kDetail.layer }];
+  if (addsPositions(model)) stages.push({ kind: "position", side: "encoder", rank: kDetail.layer });
   for (let layer = 0; layer < encoder_layers; ++layer) {
     const path = `encoder.layers.${layer}`;
-    stages.push(...attentionStages({ side: "encoder", layer, path: `${path}.self_attention` }, false, false, order));
+    stages.push(...attentionStages(model, { side: "encoder", layer, path: `${path}.self_attention` }));
     stages.push(...subLayer({ side: "encoder", layer, path: `${path}.feed_forward` }, order.feed));
   }
   if (isPre) stages.push({ kind: "finalNorm", side: "encoder", path: "encoder.norm", rank: kDetail.all });
@@ -89,8 +89,8 @@ export function makeStages(sentence) {
     stages.push({ ...base, kind: "shift", rank: kDetail.layer });
     for (let layer = 0; layer < decoder_layers; ++layer) {
       const path = `decoder.layers.${layer}`;
-      stages.push(...attentionStages({ ...base, layer, path: `${path}.self_attention` }, false, true, order));
-      stages.push(...attentionStages({ ...base, layer, path: `${path}.cross_attention` }, true, false, order));
+      stages.push(...attentionStages(model, { ...base, layer, path: `${path}.self_attention` }, { isMasked: true }));
+      stages.push(...attentionStages(model, { ...base, layer, path: `${path}.cross_attention` }, { isCross: true }));
       stages.push(...subLayer({ ...base, layer, path: `${path}.feed_forward` }, order.feed));
     }
     if (isPre) stages.push({ ...base, kind: "finalNorm", path: "decoder.norm", rank: kDetail.all });

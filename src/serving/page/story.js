@@ -3,7 +3,7 @@ import { percent, show } from "/assets/colour.js";
 import { announce, el, replace } from "/assets/dom.js";
 import { formula } from "/assets/formula.js";
 import { prose } from "/assets/prose.js";
-import { addsPositions, headWidth } from "/assets/model_facts.js";
+import { addsDistances, addsPositions, headWidth, scales, scoreText } from "/assets/model_facts.js";
 import { alignedFacts, alignedFormula, alignedTable, alignedTitle, alignedValues, openingOf, stageOfAligned, studiedOfAligned, variantOf } from "/assets/story_aligned.js";
 import { aloneFacts } from "/assets/story_alone.js";
 import { loadFacts } from "/assets/story_facts.js";
@@ -67,7 +67,7 @@ export class Story {
     if (turn !== this.turns) return;
     this.facts = facts;
     this.fillTurn();
-    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers, first: sentence.firstStep, positions: !(sentence.isAlone || sentence.isReader) || addsPositions(sentence.model),
+    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers, first: sentence.firstStep, positions: addsPositions(sentence.model),
       ...(sentence.looksAtItself ? {} : { opening: openingOf(sentence.model) }),
       reading: sentence.isReader ? { pool: hasPool(sentence.model), answer: sentence.model.head !== "words" || sentence.answer !== null } : null });
     this.stage.show(facts, this.timeline);
@@ -96,6 +96,7 @@ export class Story {
     if (!sentence.looksAtItself) return variantOf(scene, sentence.model);
     if (scene.name === "around") return `.${order}`;
     if (scene.name === "positions" && positions === "learned") return ".learned";
+    if (scene.name === "ask") return addsDistances(sentence.model) ? ".distance" : scales(sentence.model) ? "" : ".plain";
     if (sentence.isReader) return { layers: ".read", pool: `.${this.pooling()}`, answer: `.${sentence.model.head}` }[scene.name] ?? "";
     return sentence.isAlone && ["layers", "memory", "first", "word", "end"].includes(scene.name) ? ".alone" : "";
   }
@@ -139,7 +140,7 @@ export class Story {
     const best = ask.weights.indexOf(Math.max(...ask.weights));
     return {
       S: facts.S, T: facts.T, layers: facts.layers, h: facts.heads, d_k, d_model: model.d_model, d_ff: model.d_ff, V: model.target_vocab_size,
-      root: show(Math.sqrt(d_k), 2), word: sentence.mainLabels[facts.row], head: facts.head + 1,
+      root: show(Math.sqrt(d_k), 2), taken: scoreText(model), word: sentence.mainLabels[facts.row], head: facts.head + 1,
       best: sentence.sourceLabels[best], score: show(ask.scores[best], 2), scaled: show(ask.scaled[best], 2), weight: show(ask.weights[best], 2),
       kept: 2 * model.decoder_layers * (model.n_kv_heads || model.decoder_n_heads) * d_k * (step + 1), last: sentence.inputLabels[step], count: step + 1,
       step: step - sentence.firstStep + 1, chosen: sentence.targetLabels[step], share: percent(candidates.chosen_probability), source: most[1], mean: show(most[0], 2),
@@ -158,7 +159,7 @@ export class Story {
     if (scene.name === "answer" && sentence.model.head === "tags") return rows([t("choose.token"), "p"], sentence.taggedWords().map(({ word, tag, probability }) => [`${word}: ${tag}`, percent(probability)]));
     if (scene.name === "answer") return rows([t("choose.token"), "p"], sentence.shares().slice(0, 5).map(({ name, share }) => [name, percent(share)]));
     if (scene.step === undefined) {
-      return rows([t("choose.token"), "id", "q·k", "q·k / √dₖ", t("kind.softmax")],
+      return rows([t("choose.token"), "id", "q·k", scoreText(sentence.model, "√dₖ"), t("kind.softmax")],
         sentence.sourceLabels.map((label, r) => [label, sentence.source.ids[r], show(ask.scores[r], 2), show(ask.scaled[r], 2), show(ask.weights[r], 3)]));
     }
     const candidates = sentence.candidates.steps[scene.step];

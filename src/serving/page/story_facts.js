@@ -1,5 +1,7 @@
 // The numbers that the story is drawn from. All come from the inspection of the sentence; nothing is made up.
 import { strongestLink } from "/assets/glance.js";
+import { addsDistances, headWidth, scales } from "/assets/model_facts.js";
+import { distancesOf } from "/assets/relative_positions.js";
 import { rowOf } from "/assets/sentence.js";
 
 const kMark = "\u2581";
@@ -77,6 +79,8 @@ const kParts = {
   input: { part: "embedding", path: "decoder.embedding" }, output: { part: "output", path: "decoder" },
 };
 
+const kDistances = { part: "parameter", path: "encoder.relative_positions.weight" };
+
 // What the story can do without where a reply would be too large: {part: its names}. It is drawn as an outline then.
 const kOptional = { residual: ["input", "change", "result"], feed: ["active"], feedResidual: ["result"] };
 
@@ -106,12 +110,14 @@ export async function levelsOf(sentence, count, pathOf) {
   return results;
 }
 
-/// Scores, scaled scores and weights of one query against all keys.
-export function askOf(attention, entry, row, head, width) {
-  const slice = (part, r) => rowOf(part, r).slice(head * width, (head + 1) * width);
-  const query = slice(attention.query, row);
-  const scores = Array.from({ length: attention.key.shape[0] }, (_, r) => slice(attention.key, r).reduce((sum, k, i) => sum + k * query[i], 0));
-  return { scores, scaled: scores.map((score) => score / Math.sqrt(width)), weights: weightsOf(entry, head, row) };
+/// Scores of one query against all keys, what the soft-max takes, and weights.
+/// @param distances  the numbers of relative positions, [buckets, h]; undefined in a model without
+export function askOf({ attention, distances }, entry, row, head, model, width) {
+  const slice = (part, r, one) => rowOf(part, r).slice(one * width, (one + 1) * width);
+  const sharing = entry.shape[0] / (attention.key.shape[1] / width), query = slice(attention.query, row, head); // heads that share a key
+  const scores = Array.from({ length: attention.key.shape[0] }, (_, r) => slice(attention.key, r, Math.floor(head / sharing)).reduce((sum, k, i) => sum + k * query[i], 0));
+  const factor = scales(model) ? 1 / Math.sqrt(width) : 1, added = distances ? distancesOf(distances.parameter, model, { head, row, count: scores.length }) : null;
+  return { scores, scaled: scores.map((score, r) => factor * score + (added?.[r] ?? 0)), weights: weightsOf(entry, head, row) };
 }
 
 /// The head of a layer's weights in which the word looks most at another word.
@@ -126,16 +132,16 @@ export function headOf(entry, row) {
 /// Fetches what the story needs, one part after the other, since the server computes one inspection at a time.
 /// @param row  the source piece that is followed
 export async function loadFacts(sentence, row) {
-  const parts = await partsOf(sentence, kParts);
+  const parts = await partsOf(sentence, addsDistances(sentence.model) ? { ...kParts, distances: kDistances } : kParts);
   const crossPaths = sentence.attentions("cross"), selfPaths = sentence.attentions("decoder");
   const cross = await sentence.part({ part: "attention", path: crossPaths.at(-1) });
   const { model } = sentence;
-  const first = sentence.weights.get("encoder.layers.0.self_attention"), head = headOf(first, row), width = model.d_model / model.n_heads;
+  const first = sentence.weights.get("encoder.layers.0.self_attention"), head = headOf(first, row);
   return {
     sentence, parts, cross, row, head,
     S: sentence.sourceLabels.length, T: sentence.steps, layers: model.encoder_layers, heads: model.n_heads, decoderHeads: model.decoder_n_heads,
     levels: await levelsOf(sentence, model.encoder_layers, (layer) => `encoder.layers.${layer}.feed_forward`),
-    ask: askOf(parts.attention, first, row, head, width),
+    ask: askOf(parts, first, row, head, model, headWidth(model, false)),
     crossWeights: sentence.weights.get(crossPaths.at(-1)), selfWeights: sentence.weights.get(selfPaths.at(-1)),
     encoderWeights: sentence.attentions("encoder").map((path) => sentence.weights.get(path)),
     ghosts: ghostsOf(sentence.beam), ribbons: ribbonsOf(sentence), best: sentence.beam.finished[0] ?? null,

@@ -33,7 +33,7 @@ export async function readFacts(sentence, row) {
   return {
     sentence, parts, row, head, heads: model.n_heads, decoderHeads: model.n_heads, S: sentence.source.ids.length, T: 0, layers: model.encoder_layers,
     levels: await levelsOf(sentence, paths.length, (layer) => `layers.${layer}.feed_forward`),
-    ask: askOf(parts.attention, first, row, head, headWidth(model, false)), encoderWeights: paths.map((path) => sentence.weights.get(path)),
+    ask: askOf(parts, first, row, head, model, headWidth(model, false)), encoderWeights: paths.map((path) => sentence.weights.get(path)),
     whole: await wholeOf(sentence), wordRows: sentence.wordRows(),
   };
 }

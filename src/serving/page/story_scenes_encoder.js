@@ -1,6 +1,7 @@
 // The moving parts of the story's first half: words become vectors and rise through the encoder. Each function draws
 // one scene at a part of it, 0 to 1, over what stands on the stage already (story_stage.js).
 import { show } from "/assets/colour.js";
+import { scoreText } from "/assets/model_facts.js";
 import { phase, stagger } from "/assets/story_timeline.js";
 
 const mix = (a, b, part) => a + (b - a) * part;
@@ -73,7 +74,7 @@ export function threeStrips({ paint, layout, facts }, alpha = 1, only = -1) {
   }));
 }
 
-// The length of the bar of row r: the score, then the scaled score, then the weight.
+// The length of the bar of row r: the score, then what the soft-max takes, then the weight.
 function barOf({ scores, scaled, weights }, r, divided, softened, largest) {
   const score = mix(scores[r], scaled[r], divided) / largest;
   return mix(score, weights[r], softened);
@@ -90,7 +91,7 @@ function ask(stage) {
     paint.strip(facts.parts.attention.query, row, x, y, Math.max(width, 6), source.strip + 4, { from: head / heads, to: (head + 1) / heads, alpha: 1 - softened });
     paint.outline(x, y, Math.max(width, 6), source.strip + 4, paint.head(head), 1 - softened);
   }
-  const largest = Math.max(...asked.scores.map(Math.abs), 1e-9);
+  const largest = Math.max(...asked.scores.map(Math.abs), ...asked.scaled.map(Math.abs), 1e-9);
   for (let r = 0; r < S; ++r) {
     const grown = phase(walk, r - 0.7, r + 0.1), length = barOf(asked, r, divided, softened, largest) * encoder.bar * grown;
     if (Math.abs(length) < 0.3) continue;
@@ -102,7 +103,7 @@ function ask(stage) {
     const isLarge = Math.abs(length) > encoder.bar * 0.12;
     if (isLarge && source.height >= 12) paint.text(show(value, softened > 0.5 ? 2 : 1), encoder.bars + Math.max(length, 0) + 4, source.y(r), { size: 11, colour: paint.colour.soft });
   }
-  paint.text(softened > 0.3 ? "softmax" : divided > 0.3 ? "q·k / √dₖ" : "q·k", encoder.bars, layout.gateY, { colour: paint.head(head) });
+  paint.text(softened > 0.3 ? "softmax" : divided > 0.3 ? scoreText(facts.sentence.model, "√dₖ") : "q·k", encoder.bars, layout.gateY, { colour: paint.head(head) });
 }
 
 // The values come back along arcs as wide as the weights; in the end those of the other words, too.

@@ -24,7 +24,7 @@ export const english = {
   "machine.cross": "Cross-attention", "machine.softmax": "Linear, soft-max", "machine.input": "Input words", "machine.output": "Output words",
   "map.keys": "Arrow keys move from cell to cell, Enter chooses.", "map.later": "not there yet: this word has not been written", "map.masked": "masked, −∞ before the soft-max", "map.column": "column",
   "links.label": "Who looks at whom", "links.keys": "Move to a word on the left to see where it looks.", "head.choose": "Head",
-  "kind.scores": "Scores", "kind.scale": "Scaled scores", "kind.mask": "Masked scores", "kind.softmax": "Weights",
+  "kind.scores": "Scores", "kind.scale": "Scaled scores", "kind.relative": "Scores with distances", "kind.mask": "Masked scores", "kind.softmax": "Weights",
   "kind.encoder": "Encoder self-attention", "kind.decoder": "Decoder self-attention", "kind.cross": "Cross-attention",
   "stage.tokens": "The text becomes sub-words", "explain.tokens": "The vocabulary cuts the text into pieces it knows; each piece is a number. ▁ marks the start of a word, </s> the end of the sentence. From here on the machine sees only these S = {S} numbers.",
   "tokens.note": "{count} of {size} pieces. Choose a word to follow it through the machine.",

@@ -7,6 +7,8 @@ export const storyEnglish = {
   "story.positions": "The place is added", "story.caption.positions": "Waves of many lengths run along the sentence. Each piece adds the values at its place, so the sum knows what and where.",
   "story.roles": "Three roles", "story.caption.roles": "Three matrices make a query, a key and a value of each vector. The colours are the h = {h} heads, each d_k = {d_k} numbers wide.",
   "story.ask": "“{word}” asks every word", "story.caption.ask": "The query of “{word}” meets every key in head {head}. For “{best}” the product is {score}, divided by √d_k it is {scaled}, and the softmax makes it a share of {weight}.",
+  "story.caption.ask.plain": "The query of “{word}” meets every key in head {head}. For “{best}” the product is {score}, and the softmax makes it a share of {weight}.",
+  "story.caption.ask.distance": "The query of “{word}” meets every key in head {head}. For “{best}” the product q·k is {score}. With b, the number that the head has learned for their distance, {taken} is {scaled}, and the softmax makes it a share of {weight}.",
   "story.take": "and takes their values", "story.caption.take": "The values come back along arcs as wide as their shares, and add up to a new vector. All other words do the same at once.",
   "story.join": "The heads are joined", "story.caption.join": "The h = {h} heads stand side by side as one vector of {d_model} numbers. W^O mixes them.",
   "story.around": "Around and through", "story.caption.around.post": "The old vector is added, and the sum is normalised. The feed-forward widens it to d_ff = {d_ff} and narrows it again; add and normalise once more.",

@@ -7,6 +7,8 @@ export const storyChinese = {
   "story.positions": "加上位置", "story.caption.positions": "许多不同波长的波沿着句子展开。每个片段加上自己所在位置的波值，于是向量既知道是什么，也知道在哪里。",
   "story.roles": "三种角色", "story.caption.roles": "三个矩阵从每个向量得到查询、键和值。颜色表示 h = {h} 个头，每个头宽 d_k = {d_k}。",
   "story.ask": "“{word}”向每个词提问", "story.caption.ask": "在第 {head} 个头里，“{word}”的查询与每个键相遇。与“{best}”的内积是 {score}，除以 √d_k 得 {scaled}，softmax 之后的份额是 {weight}。",
+  "story.caption.ask.plain": "在第 {head} 个头里，“{word}”的查询与每个键相遇。与“{best}”的内积是 {score}，softmax 之后占 {weight}。",
+  "story.caption.ask.distance": "在第 {head} 个头里，“{word}”的查询与每个键相遇。与“{best}”的内积 q·k 是 {score}。加上该头为它们的距离学到的数 b，{taken} 是 {scaled}，softmax 之后占 {weight}。",
   "story.take": "再取回它们的值", "story.caption.take": "值沿着弧线回来，弧线的粗细就是份额，相加得到新的向量。其他的词同时也在这样做。",
   "story.join": "各头合并", "story.caption.join": "h = {h} 个头并排成一个 {d_model} 维的向量，W^O 把它们混合起来。",
   "story.around": "绕行与穿过", "story.caption.around.post": "加上原来的向量，再归一化。前馈网络把它展宽到 d_ff = {d_ff}，再收窄，然后再一次相加、归一化。",

@@ -24,7 +24,7 @@ export const chinese = {
   "machine.cross": "交叉注意力", "machine.softmax": "线性层与 softmax", "machine.input": "输入的词", "machine.output": "输出的词",
   "map.keys": "方向键在格子间移动，回车选中。", "map.later": "还没有：这个词尚未写出", "map.masked": "被掩码，softmax 之前为 −∞", "map.column": "列",
   "links.label": "谁在看谁", "links.keys": "移到左边的词上，看它关注哪里。", "head.choose": "头",
-  "kind.scores": "得分", "kind.scale": "缩放后的得分", "kind.mask": "掩码后的得分", "kind.softmax": "权重",
+  "kind.scores": "得分", "kind.scale": "缩放后的得分", "kind.relative": "加上距离后的得分", "kind.mask": "掩码后的得分", "kind.softmax": "权重",
   "kind.encoder": "编码器自注意力", "kind.decoder": "解码器自注意力", "kind.cross": "交叉注意力",
   "stage.tokens": "文字变成子词", "explain.tokens": "词表把文字切成它认识的片段，每个片段是一个编号。▁ 表示词的开头，</s> 表示句子结束。从这里起机器只看见这 S = {S} 个编号。",
   "tokens.note": "词表共 {size} 个片段，这里用了 {count} 个。选一个词，跟着它走过机器。",

@@ -8,12 +8,12 @@ import { makePlayer } from "/assets/player.js";
 import { prose } from "/assets/prose.js";
 import { hashOfStage } from "/assets/route.js";
 import { shapesText, sizesOf } from "/assets/shapes.js";
-import { blockOf, findStage, makeStages } from "/assets/stages.js";
+import { blockOf, findStage, kOfHead, makeStages } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 import { hasBias, isBatchNorm, isConvolutional, isRecurrent, isRms, stackOf } from "/assets/model_facts.js";
 import { convolutionalKey, convolutionalNumbers } from "/assets/stages_convolutional.js";
 import { recurrentKey } from "/assets/stages_recurrent.js";
-import { contextView, headsView, qkvView, scoresView, softmaxView } from "/assets/view_attention.js";
+import { contextView, headsView, qkvView, relativeView, scoresView, softmaxView } from "/assets/view_attention.js";
 import { cacheView, turnView } from "/assets/view_cache.js";
 import { addView, feedView, finalNormView, normView } from "/assets/view_layers.js";
 import { kConvolutionalViews } from "/assets/view_convolutional.js";
@@ -23,7 +23,7 @@ import { kRecurrentViews } from "/assets/view_recurrent.js";
 import { embedView, memoryView, positionView, shiftView, tokensView } from "/assets/view_words.js";
 
 const kViews = {
-  tokens: tokensView, embed: embedView, position: positionView, qkv: qkvView, scores: scoresView, scale: scoresView, mask: scoresView, softmax: softmaxView,
+  tokens: tokensView, embed: embedView, position: positionView, qkv: qkvView, scores: scoresView, scale: scoresView, relative: relativeView, mask: scoresView, softmax: softmaxView,
   context: contextView, heads: headsView, norm: normView, add: addView, feed: feedView, feedNorm: normView, feedAdd: addView, finalNorm: finalNormView,
   memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView, turn: turnView, cache: cacheView,
   embedNorm: embedNormView, pool: poolView, labels: labelsView, tagged: taggedView, filled: filledView, vector: vectorView,
@@ -31,11 +31,10 @@ const kViews = {
 };
 // The section of docs/derivations.md about each kind of stage.
 const kDerivations = {
-  embed: "embedding", position: "positional-encoding", qkv: "multi-head", scores: "scaled-dot-product", scale: "scaled-dot-product", mask: "masks", softmax: "softmax",
+  embed: "embedding", position: "positional-encoding", qkv: "multi-head", scores: "scaled-dot-product", scale: "scaled-dot-product", relative: "positional-encoding", mask: "masks", softmax: "softmax",
   context: "multi-head", heads: "multi-head", norm: "normalisation", feedNorm: "normalisation", finalNorm: "normalisation", embedNorm: "normalisation", add: "residuals", feedAdd: "residuals", feed: "feed-forward",
 };
 const kRowMargin = 12; // pixels around the chosen row of a tall matrix
-const kOfHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kByOrder = ["norm", "feedNorm"]; // whose words depend on the norm order
 const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv", "embedNorm", "cellNew", "convIn", "glu", "convAdd"];
 const kMotions = {
@@ -199,7 +198,7 @@ export class Study {
 
   numbers(stage) {
     const sizes = sizesOf(stage, this.sentence), inDecoder = stage.side === "decoder";
-    return { ...sizes, ...(isConvolutional(this.sentence.model) ? convolutionalNumbers(stage, this.sentence) : {}), root: Math.sqrt(sizes.d_k).toFixed(2), word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
+    return { ...sizes, ...(isConvolutional(this.sentence.model) ? convolutionalNumbers(stage, this.sentence) : {}), root: Math.sqrt(sizes.d_k).toFixed(2), buckets: this.sentence.model.relative_buckets, reach: this.sentence.model.relative_distance, word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
       activation: stage.kind === "pool" ? this.sentence.model.pooler : this.sentence.model.activation, activation2: this.sentence.model.activation, first: this.sentence.sourceLabels[0], count: (stage.step ?? 0) + 1, before: stage.step ?? 0,
       kept: 2 * this.sentence.model.decoder_layers * (this.sentence.model.n_kv_heads || sizes.h) * sizes.d_k * ((stage.step ?? 0) + 1), next: this.sentence.targetLabels[stage.step ?? 0] };
   }

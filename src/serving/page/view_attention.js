@@ -4,7 +4,7 @@ import { el } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
 import { links } from "/assets/links.js";
 import { columnWindow, firstRows, product, someColumns, transposed } from "/assets/product.js";
-import { hasBias } from "/assets/model_facts.js";
+import { hasBias, scales } from "/assets/model_facts.js";
 import { prose } from "/assets/prose.js";
 import { rowOf } from "/assets/sentence.js";
 import { lettersOf } from "/assets/stages.js";
@@ -33,6 +33,7 @@ export async function headData({ sentence, stage, state }) {
   const { rows, columns } = visibleLabels(sentence, stage);
   return {
     part, head, rows, columns,
+    taken: withBias(part.scaled ?? part.scores, part.bias), // by the soft-max
     row: inDecoder ? stage.step : Math.min(state.row, rows.length - 1),
     later: inDecoder ? (r) => r > stage.step : undefined,
     hidden: part.causal ? (r, c) => c > r || (part.window > 0 && c <= r - part.window) : undefined,
@@ -47,26 +48,26 @@ export function headPicker({ sentence, stage, state, go }) {
     }, `${t("head")} ${head + 1}`)));
 }
 
-function matrix(context, data, name, options = {}) {
-  const kind = name === "weights" ? "weights" : "signed";
-  const values = data.part[name].values;
+function matrix(context, data, { values }, options = {}) {
+  const kind = options.kind ?? "signed";
   const limit = kind === "weights" ? 1 : signedLimit(values);
   const masked = options.masked === false ? undefined : data.hidden;
-  return lawful(el("section", { class: "matrix" },
+  return lawful(el("section", { class: "matrix" }, options.title ? el("h3", {}, options.title) : null,
     heatmap({
       maxHeight: 430,
       rows: data.rows, columns: data.columns, values, kind, largest: limit, hidden: masked, later: data.later, row: data.row,
       column: context.state.column ?? 0, label: t(`kind.${context.stage.kind}`),
       onCell: (row, column) => context.go({ row, column, cell: true }),
     }),
-    legend(kind, limit)), ...lawOf(context.stage.kind, data.part));
+    legend(kind, limit)), ...(options.law ?? lawOf(context.stage.kind, data)));
 }
 
 // Which formula gives a matrix, and from what.
-function lawOf(kind, part) {
+function lawOf(kind, { part, taken }) {
   if (kind === "scores" && part.rule === "additive") return ["additive", { left: part.query, right: part.key, weight: part.score_weight, result: part.scores }];
   if (kind === "scores") return ["scores", { left: part.query, right: part.key, result: part.scores }];
-  if (kind === "softmax") return ["softmax", { scaled: withBias(part.scaled ?? part.scores, part.bias), causal: part.causal, window: part.window, result: part.weights }];
+  if (kind === "softmax") return ["softmax", { scaled: taken, causal: part.causal, window: part.window, result: part.weights }];
+  if (part.bias && kind !== "scale") return ["sum", { left: part.scaled, right: part.bias, result: taken }];
   return ["scale", { scores: part.scores, width: part.scale === 1 ? 1 : part.query.shape[1], result: part.scaled }];
 }
 
@@ -156,10 +157,20 @@ export function columnSteps([begin, end], all, onChoose) {
 
 export async function scoresView(context) {
   const data = await headData(context);
-  const name = { scores: "scores", scale: "scaled", mask: "scaled" }[context.stage.kind];
+  const shown = { scores: data.part.scores, scale: data.part.scaled, mask: data.taken }[context.stage.kind];
   return el("div", {}, headPicker(context),
-    matrix(context, data, name, { masked: context.stage.kind === "mask" }), cell(context, data),
+    matrix(context, data, shown, { masked: context.stage.kind === "mask" }), cell(context, data),
     context.stage.kind === "scores" && data.part.rule !== "additive" ? scoresProduct(context, data) : null);
+}
+
+/// What relative positions add: a number for each bucket of distances, which the head has learned, and the sum.
+export async function relativeView(context) {
+  const { sentence: { model }, stage } = context, data = await headData(context), { part, head } = data, isScaled = scales(model);
+  const table = (await context.sentence.part({ part: "parameter", path: `${stage.side}.relative_positions.weight`, columns: [head, head + 1] })).parameter;
+  const law = ["distance", { table, count: model.relative_buckets, reach: model.relative_distance, sees_later: stage.side === "encoder", result: part.bias }];
+  return el("div", {}, headPicker(context), el("div", { class: "pair-of-maps" },
+    matrix(context, data, part.bias, { masked: false, title: "B", law }),
+    matrix(context, data, data.taken, { masked: false, title: isScaled ? "Q K^T / √d_k + B" : "Q K^T + B" })), cell(context, data));
 }
 
 // Q K^T as a product; its columns are the keys.
@@ -179,7 +190,7 @@ export async function softmaxView(context) {
       word: rows[row], first: best[0][1], weight: show(best[0][0], 2), rest: best.slice(1, 3).map(([w, label]) => `${label} ${show(w, 2)}`).join(", "),
     })),
     el("div", { class: "two" },
-      matrix(context, data, "weights"),
+      matrix(context, data, data.part.weights, { kind: "weights" }),
       links({ left: rows, right: columns, weights, row, visible: data.later ? row + 1 : rows.length, label: t("links.label"),
         onRow: context.stage.side === "encoder" ? (chosen) => context.go({ row: chosen }) : undefined })),
     cell(context, data));
@@ -230,7 +241,7 @@ function cell(context, data) {
       el("tr", { class: "products" }, el("th", { scope: "row" }, isAdditive ? "v tanh(q + k)" : "="), products.map((value) => box(value, limit))))),
     el("ol", { class: "chain number" },
       el("li", {}, el("span", {}, isAdditive ? "∑ v tanh(q + k)" : "∑ q·k"), el("b", {}, show(part.scores.values[at]))),
-      part.scaled ? el("li", {}, el("span", {}, part.scale === 1 ? "× 1" : `/ √${width} = ${show(Math.sqrt(width), 2)}`), el("b", {}, show(part.scaled.values[at]))) : null,
+      part.scaled && part.scale !== 1 ? el("li", {}, el("span", {}, `/ √${width} = ${show(Math.sqrt(width), 2)}`), el("b", {}, show(part.scaled.values[at]))) : null,
       part.bias ? el("li", {}, el("span", {}, "+ b"), el("b", {}, show(part.bias.values[at]))) : null,
       data.hidden ? el("li", {}, el("span", {}, t("cell.mask")), el("b", {}, "✓")) : null,
       el("li", {}, el("span", {}, "softmax"), el("b", {}, show(part.weights.values[at], 4)))));

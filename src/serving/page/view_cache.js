@@ -1,5 +1,5 @@
-// Stages that a language model adds to attention: queries and keys are normalised and turned by their places, and keys and
-// values of what was read before stand in a cache.
+// Stages that some models add to attention: queries and keys are normalised and turned by their places, and keys and values
+// of what a language model read before stand in a cache.
 import { el } from "/assets/dom.js";
 import { firstRows } from "/assets/product.js";
 import { lettersOf } from "/assets/stages.js";
@@ -19,8 +19,9 @@ function normed({ shape, values }, gain, epsilon) {
 
 /// Queries and keys before and after RMSNorm on the head (QK-norm) and the rotation by the place.
 export async function turnView(context) {
-  const { sentence, stage } = context, { model } = sentence, data = await headData(context), { part } = data, count = stage.step + 1;
-  const rows = data.columns.slice(0, count), options = { row: stage.step, rowHeight: 12 };
+  const { sentence, stage } = context, { model } = sentence, data = await headData(context), { part } = data, inDecoder = stage.side === "decoder";
+  const count = inDecoder ? stage.step + 1 : data.columns.length, rows = data.columns.slice(0, count);
+  const options = { row: data.row, rowHeight: 12, onRow: inDecoder ? undefined : (row) => context.go({ row }) };
   const matrix = (title, values, labels = rows) => wordMatrix(title, `[${lettersOf(stage)[0]}, d_k]`, firstRows(values, count), labels, options);
   const rotation = part.rotation && firstRows(part.rotation, count);
   const columns = [];

@@ -1,7 +1,9 @@
 """Every matrix that a stage of the study shows is computed again from what stands beside it, by the formula above it."""
 import math
+import re
 
-from flows import expect, look_inside, open_stage
+import story
+from flows import expect, look_inside, open_stage, places
 
 # What an element with data-law shows, without its functions.
 SHOWN = """[...document.querySelectorAll('.stage [data-law]')].map((node) => {
@@ -79,8 +81,21 @@ def sinusoid(shown):
     return [[(math.cos if column % 2 else math.sin)(angle(position, column)) for column in range(width)] for position in range(rows)]
 
 
+def distance(shown):
+    """Raffel et al. 2020: half of the buckets of a side are of one distance each, the others grow up to `reach`."""
+    rows, columns = shown["result"]["shape"]
+    numbers, half = shown["table"]["values"], shown["count"] // (2 if shown["sees_later"] else 1)
+
+    def bucket(offset):
+        far = abs(offset) if shown["sees_later"] else max(-offset, 0)
+        grown = half // 2 + int(math.log(far / (half / 2)) / math.log(shown["reach"] / (half / 2)) * (half / 2) + 1e-6) if far >= half // 2 else far
+        return min(half - 1, grown) + (half if shown["sees_later"] and offset > 0 else 0)
+
+    return [[numbers[bucket(column - row)] for column in range(columns)] for row in range(rows)]
+
+
 LAWS = {
-    "linear": linear, "scores": scores, "softmax": softmax, "norm": norm, "sinusoid": sinusoid, "rotate": rotate, "angles": angles, "activation": activation,
+    "linear": linear, "distance": distance, "scores": scores, "softmax": softmax, "norm": norm, "sinusoid": sinusoid, "rotate": rotate, "angles": angles, "activation": activation,
     "scale": lambda shown: [[value / math.sqrt(shown["width"]) for value in row] for row in rows_of(shown["scores"])],
     "sum": lambda shown: [[a + b for a, b in zip(*pair)] for pair in zip(rows_of(shown["left"]), rows_of(shown["right"]))],
     "scaled": lambda shown: [[value * shown["factor"] for value in row] for row in rows_of(shown["table"])],
@@ -108,53 +123,94 @@ def formula(browser):
     return browser.run("document.querySelector('.stage .formula-row math').textContent")
 
 
-PRE = ["norm", "qkv", "scores", "scale", "softmax", "context", "heads", "add", "feedNorm", "feed", "feedAdd"]
-POST = ["qkv", "scores", "scale", "softmax", "context", "heads", "norm", "feed", "feedNorm"]
-FEED = {"feed", "feedNorm", "feedAdd"}
+ATTENTION = ["qkv", "turn", "scores", "scale", "relative", "mask", "softmax", "context", "heads"]
+SELF = {"turn", "relative"}  # of self-attention alone
 
 
-def places(order, layers):
-    kinds = PRE if order == "pre" else POST
-    yield from ("encoder/tokens", "encoder/embed", "encoder/position")
-    yield from (f"encoder/{layers}/{kind}" for kind in kinds)
-    if order == "pre":
-        yield "encoder/finalNorm"
-    yield from ("encoder/memory", "decoder/shift/word/3")
-    yield from (f"decoder/{layers}/{kind}/word/3" for kind in kinds)
-    yield from (f"decoder/{layers}/cross/{kind}/word/3" for kind in kinds if kind not in FEED)
-    if order == "pre":
-        yield "decoder/finalNorm/word/3"
-    yield "decoder/choose/word/3"
+class Kinds:
+    """The kinds of stages of a layer, by the order of its norms and what it does with positions and scores."""
+
+    def __init__(self, order, positions="sinusoidal", is_scaled=True):
+        there = {"turn": positions == "rope", "relative": positions == "relative", "scale": is_scaled}
+        attention = [kind for kind in ATTENTION if there.get(kind, True)]
+        before, behind = (["norm"], ["add"]) if order == "pre" else ([], ["norm"])
+        self.encoder = before + [kind for kind in attention if kind != "mask"] + behind
+        self.decoder = before + attention + behind
+        self.cross = before + [kind for kind in attention if kind not in SELF | {"mask"}] + behind
+        self.feed = ["feedNorm", "feed", "feedAdd"] if order == "pre" else ["feed", "feedNorm"]
+        self.last = ["finalNorm"] if order == "pre" else []
+        self.first = ["tokens", "embed"] + (["position"] if positions in ("sinusoidal", "learned") else [])
+
+    def places(self, layers):
+        yield from (f"encoder/{kind}" for kind in self.first)
+        yield from (f"encoder/{layers}/{kind}" for kind in self.encoder + self.feed)
+        yield from (f"encoder/{kind}" for kind in self.last + ["memory"])
+        step = lambda prefix, kinds: (f"decoder/{prefix}{kind}/word/3" for kind in kinds)
+        yield from step("", ["shift"])
+        yield from step(f"{layers}/", self.decoder + self.feed)
+        yield from step(f"{layers}/cross/", self.cross)
+        yield from step("", self.last + ["choose"])
+
+    def count(self, layers, steps):
+        encoder = len(self.first + self.last) + 1 + layers * len(self.encoder + self.feed)
+        step = len(self.last) + 2 + layers * len(self.decoder + self.cross + self.feed)
+        return encoder + steps * step + 1
 
 
-def check_formulas(browser, order, layers=2, is_batch=False):
+def check_formulas(browser, order, layers=2, is_batch=False, positions="sinusoidal", is_scaled=True, has_biases=True):
     look_inside(browser)
-    seen = 0
-    for place in places(order, layers):
+    seen, kinds = 0, Kinds(order, positions, is_scaled)
+    for place in kinds.places(layers):
         open_stage(browser, place)
-        seen += check_shown(browser, f"{order}, {place}")
+        opened = re.sub(r"/head/\d+", "", browser.run("location.hash"))
+        expect(opened == f"#inside/{place}".replace("/softmax", ""), f"{order}, {positions}: {place} leads to {opened}")
+        expect(not browser.run("document.querySelector('.stage .error') !== null"), f"{positions}, {place}: {browser.run('document.querySelector(`.stage .error`)?.textContent')}")
+        seen += check_shown(browser, f"{order}, {positions}, {place}")
+        written = formula(browser)
         if (place.split("/")[0], "orm" in place) == ("encoder", True):
-            expect(("BatchNorm" in formula(browser)) == is_batch, f"{order}, {place}: the norm is {formula(browser)!r}")
+            expect(("BatchNorm" in written) == is_batch, f"{order}, {place}: the norm is {written!r}")
+        if "/context" in place or "/scale" in place:
+            expect(("QKTdk" in written) == is_scaled, f"{place}: scaled is {is_scaled}, the formula is {written!r}")
+        if "/context" in place:
+            expect(("+B" in written) == (positions == "relative" and "/cross/" not in place), f"{positions}, {place}: the formula is {written!r}")
         if "/qkv" in place:
-            hatted = "^" in formula(browser).replace("\u02c6", "^").replace("\u0302", "^")
-            expect(hatted == (order == "pre"), f"{order}, {place}: the formula is {formula(browser)!r}")
-            expect("b" in formula(browser), f"{place}: the model has biases, the formula is {formula(browser)!r}")
+            hatted = "^" in written.replace("\u02c6", "^").replace("\u0302", "^")
+            expect(hatted == (order == "pre"), f"{order}, {place}: the formula is {written!r}")
+            expect(("b" in written) == has_biases, f"{place}: biases are {has_biases}, the formula is {written!r}")
             for role in (1, 2):
                 browser.run(f"document.querySelectorAll('.stage .heads')[1].querySelectorAll('button')[{role}].click()")
                 browser.wait("!document.querySelector('.stage').hasAttribute('aria-busy') && document.querySelectorAll('.stage .heads')[1]"
                              f".querySelectorAll('button')[{role}].getAttribute('aria-pressed') === 'true'")
                 seen += check_shown(browser, f"{order}, {place}, role {role}")
     expect(seen > 30, f"{order}: only {seen} matrices were computed again")
-    check_figure(browser, order)
+    stages = places(browser)[1]
+    expect(stages in [kinds.count(layers, steps) for steps in range(3, 100)], f"{order}, {positions}: {stages} stages; with 3 steps there are {kinds.count(layers, 3)}")
+    check_figure(browser, order, positions)
 
 
-def check_figure(browser, order):
-    """Figure 1 has the norms where the model has them, and a way around each of the five sub-layers."""
+def check_figure(browser, order, positions):
+    """Figure 1 has norms and positions where the model has them, and a way around each of the five sub-layers."""
     names = browser.run("[...document.querySelectorAll('.machine .block')].map((node) => node.getAttribute('aria-label'))")
     expect(names.count("Norm") == (5 if order == "pre" else 0), f"{order}: the figure has the blocks {names}")
     expect(names.count("Add & norm") == (0 if order == "pre" else 5), f"{order}: the figure has the blocks {names}")
     expect(names.count("Final norm") == (2 if order == "pre" else 0), f"{order}: the figure has the blocks {names}")
+    expect(names.count("+ position") == (2 if positions in ("sinusoidal", "learned") else 0), f"{positions}: the figure has the blocks {names}")
     expect(browser.run("document.querySelectorAll('.machine .wire.thin').length") == 5, "a way around a sub-layer is missing")
+
+
+def check_ask(browser, positions, is_scaled):
+    """What the story says that the softmax takes gives the weights that it shows."""
+    story.open_story(browser)
+    browser.run("location.hash = '#inside/story/ask'")
+    browser.wait("document.querySelector('.story h2').textContent.includes('asks')")
+    rows = browser.run("[...document.querySelectorAll('.story-words table tr')].map((row) => [...row.cells].map((cell) => cell.textContent.replace('\u2212', '-')))")
+    expected = "q·k" + (" / √dₖ" if is_scaled else "") + (" + b" if positions == "relative" else "")
+    expect(rows[0][3] == expected, f"{positions}: the softmax takes {rows[0][3]!r}, not {expected!r}")
+    taken = [math.exp(float(row[3])) for row in rows[1:]]
+    worst = max(abs(value / sum(taken) - float(row[4])) for value, row in zip(taken, rows[1:]))
+    expect(worst < 0.01, f"{positions}: the shares are {worst} away from the softmax of {[row[3] for row in rows[1:]]}")
+    caption = browser.run("document.querySelector('.story-words').innerText")
+    expect(("divided by" in caption) == (is_scaled and positions != "relative"), f"{positions}: the caption is {caption!r}")
 
 
 def check_product(browser):
