@@ -74,6 +74,22 @@ double reached_by_all(const RowResult& row, const CurveScore& score) {
   return reached;
 }
 
+// The value that the rows of a study are to reach, Study::reached_row's; no row if it has not been run.
+struct Target {
+  const RowResult* row = nullptr;
+  double value = NAN;
+};
+
+Target target_of(const Study& study, const StudyResults& results, const CurveScore& score) {
+  const auto found = std::ranges::find(results.rows, study.reached_row, [](const auto& row) { return row.row->name; });
+  return found == results.rows.end() ? Target{} : Target{&*found, reached_by_all(*found, score)};
+}
+
+// Over the seeds; NaN if one never has the value.
+double mean_minutes_to(const RowResult& row, const CurveScore& score, double wanted) {
+  return spread_over(row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); }).mean;
+}
+
 // The curve of a row's first seed beside the baseline's.
 report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
   const CurveScore score = curve_score(study);
@@ -103,18 +119,16 @@ const char* curve_name(const Study& study) {
 
 report::StudyTable time_table(const Study& study, const StudyResults& results) {
   const CurveScore score = curve_score(study);
-  const auto target = std::ranges::find(results.rows, study.reached_row, [](const auto& row) { return row.row->name; });
-  const bool has_target = target != results.rows.end();
-  const double wanted = has_target ? reached_by_all(*target, score) : NAN;
+  const Target target = target_of(study, results, score);
   report::StudyTable table;
   table.caption = {"On the validation text, by the minutes of the last training: {0}", {score.name}};
   table.columns = {plain("row")};
   for (const double minutes : study.shown_minutes) {
     table.columns.push_back({"after {0} minutes", {fmt::format("{:g}", minutes)}});
   }
-  if (has_target) {
+  if (target.row != nullptr) {
     table.columns.push_back(
-        {"minutes to {0}, which each seed of {1} reaches", {fmt::format("{:.2f}", wanted), study.reached_row}});
+        {"minutes to {0}, which each seed of {1} reaches", {text_of_number(target.value), study.reached_row}});
   }
   for (const RowResult& row : results.rows) {
     std::vector<report::SaidText> cells = {plain(row.row->name)};
@@ -123,13 +137,34 @@ report::StudyTable time_table(const Study& study, const StudyResults& results) {
       cells.push_back(
           plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(cell, score, minutes, total); })));
     }
-    if (has_target) {
-      cells.push_back(
-          plain(text_of_mean(row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); })));
+    if (target.row != nullptr) {
+      cells.push_back(plain(text_of_number(mean_minutes_to(row, score, target.value))));
     }
     table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+std::vector<report::SaidText> reach_sentences(const Study& study, const StudyResults& results) {
+  const CurveScore score = curve_score(study);
+  const Target target = target_of(study, results, score);
+  std::vector<report::SaidText> sentences;
+  if (target.row == nullptr || !std::isfinite(target.value)) {
+    return sentences;
+  }
+  const double own = mean_minutes_to(*target.row, score, target.value);
+  for (const RowResult& row : results.rows) {
+    if (&row == target.row) {
+      continue;
+    }
+    const double minutes = mean_minutes_to(row, score, target.value);
+    sentences.push_back({std::isfinite(minutes)
+                             ? "{0} is as good in validation as {1} at its best, {2}, after {3} minutes, {1} after {4}."
+                             : "{0} is not as good in validation as {1} at its best, {2}, in each of its seeds.",
+                         {row.row->name, study.reached_row, text_of_number(target.value), text_of_number(minutes),
+                          text_of_number(own)}});
+  }
+  return sentences;
 }
 
 std::vector<report::Chart> charts(const Study& study, const StudyResults& results) {

@@ -16,6 +16,10 @@ const char* curve_name(const Study& study);
 /// a seed does not reach the value.
 report::StudyTable time_table(const Study& study, const StudyResults& results);
 
+/// Returns: for each other row, after how many minutes it is as good as the best of Study::reached_row; nothing if that
+/// row is not named or not done.
+std::vector<report::SaidText> reach_sentences(const Study& study, const StudyResults& results);
+
 /// Returns a chart for each row: the curve of its first seed beside the curve of the baseline.
 std::vector<report::Chart> charts(const Study& study, const StudyResults& results);
 

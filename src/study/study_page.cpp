@@ -101,6 +101,7 @@ std::vector<SaidText> conclusions(const Study& study, const StudyResults& result
         {"Nothing is compared yet: the baseline {0} and another row must be done; --baseline names another one.",
          {study.baseline}});
   }
+  std::ranges::move(reach_sentences(study, results), std::back_inserter(sentences));
   return sentences;
 }
 

@@ -18,6 +18,11 @@ inline report::SaidText plain(std::string text) {
 /// Returns "39.12 ± 0.25"; without a deviation "39.12"; without a mean "n/a".
 std::string text_of(const Spread& spread, int digits = 2);
 
+/// Returns "39.12", or "n/a" for NaN.
+inline std::string text_of_number(double number, int digits = 2) {
+  return text_of({.seeds = 1, .mean = number, .deviation = std::numeric_limits<double>::quiet_NaN()}, digits);
+}
+
 /// Returns the spread of value(cell) over the seeds of a row.
 template <typename Value>
 Spread spread_over(const RowResult& row, const Value& value) {
@@ -29,9 +34,7 @@ Spread spread_over(const RowResult& row, const Value& value) {
 /// Returns the mean of value(cell) over the seeds of a row, as text; "n/a" if a cell has no number.
 template <typename Value>
 std::string text_of_mean(const RowResult& row, const Value& value, int digits = 2) {
-  Spread spread = spread_over(row, value);
-  spread.deviation = std::numeric_limits<double>::quiet_NaN();
-  return text_of(spread, digits);
+  return text_of_number(spread_over(row, value).mean, digits);
 }
 
 }  // namespace dragoman::study
