@@ -387,6 +387,13 @@ sed 's/variables: {from: en, updates: 12}/variables: {from: en, n: 12, updates: 
 expect "status with a variable made of another" 0 $? || cat err
 expect "its value" 1 "$(grep -c -- '--max-steps=3' out)"
 
+# The paper's setting, to its end, with models of a few weights.
+"$program" study "$root/configs/studies/wmt14.yaml" --corpus corpus --quiet --folder paper --set vocabulary=24 --set max-steps=4 \
+  --set validate-every=2 --set encoder-layers=1 --set decoder-layers=1 --set d-model=16 --set d-ff=16 --set n-heads=1 \
+  --set batch-tokens=400 --set workers=1 --set dropout=0.1 >out 2>err
+expect "status of the paper's setting" 0 $? || cat err
+expect "the difference that the paper has" 1 "$(grep -c '^| big | test | 1 |.*| +1.1 |' out)"
+
 # Losses of language models: with other pieces, and without a validation text, they do not compare.
 cat >losses.yaml <<'END'
 texts: {text: train.en, valid-text: val.en}

@@ -75,11 +75,11 @@ def story_pictures(browser, output, place):
 def another_model(browser, arguments, output, kind):
     """The formulas of a model with the norms of the paper, untied tables, GELU and learned positions, with batch norms, or
     with other positions."""
-    has = {"post": "learned", "rope": "rope", "unplaced": "none", "relative": "relative", "t5": "relative"}.get(kind, "sinusoidal")
+    positions = {"post": "learned", "rope": "rope", "t5": "relative"}.get(kind, "sinusoidal")
     with Server(arguments.program, make_model(arguments.program, output, kind)) as server:
         browser.open(server.address + "/")
-        formulas.check_formulas(browser, "post" if kind in ("post", "unplaced") else "pre", is_batch=kind == "batch", positions=has, is_scaled=kind != "t5", has_biases=kind != "t5")
-        formulas.check_ask(browser, has, is_scaled=kind != "t5")
+        formulas.check_formulas(browser, "post" if kind in ("post", "rope") else "pre", is_batch=kind == "batch", positions=positions, is_scaled=kind != "t5", has_biases=kind != "t5")
+        formulas.check_ask(browser, positions, is_scaled=kind != "t5")
 
 
 def undrawn_model(browser, arguments, output):
@@ -158,8 +158,8 @@ def main():
         check("formulas shapes", lambda: formulas.check_shapes(browser))
         check("formulas post", lambda: another_model(browser, arguments, arguments.output, "post"))
         check("formulas batch norm", lambda: another_model(browser, arguments, arguments.output, "batch"))
-        for kind in ("rope", "unplaced", "relative", "t5"):
-            check(f"formulas {kind}", lambda kind=kind: another_model(browser, arguments, arguments.output, kind))
+        check("formulas rotary", lambda: another_model(browser, arguments, arguments.output, "rope"))
+        check("formulas relative", lambda: another_model(browser, arguments, arguments.output, "t5"))
         browser.open(server.address + "/")
         check("steps", lambda: flows.check_steps(browser))
         check("study of long sentences", lambda: flows.check_study_of_long_sentences(browser))

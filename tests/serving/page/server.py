@@ -41,10 +41,9 @@ KINDS = {
     "pre": ["--preset", "tiny-prenorm"],
     "post": ["--preset", "tiny", "--norm-order", "post", "--tying", "none", "--activation", "gelu", "--positions", "learned"],
     "batch": ["--preset", "tiny-prenorm", "--norm", "batch"],
-    "rope": ["--preset", "tiny-prenorm", "--positions", "rope"],
-    "unplaced": ["--preset", "tiny", "--positions", "none"],
-    "relative": ["--preset", "tiny-prenorm", "--positions", "relative", "--relative-buckets", "8", "--relative-distance", "6"],
-    "t5": ["--preset", "tiny-prenorm", "--positions", "relative", "--scale-attention", "false", "--norm", "rms", "--biases", "none"],
+    "rope": ["--preset", "tiny", "--positions", "rope"],
+    "t5": ["--preset", "tiny-prenorm", "--positions", "relative", "--relative-buckets", "8", "--relative-distance", "6", "--scale-attention", "false",
+           "--norm", "rms", "--biases", "none"],
     "ssru": ["--preset", "tiny-prenorm", "--decoder-sublayer", "ssru"],
 }
 
