@@ -40,11 +40,12 @@ TEST_P(BatchNormGoldenRun, LogitsAndAllGradientsEqualPyTorch) {
 }
 
 // Of five workers one has no sentence, and takes part in the sums all the same.
-TEST_P(BatchNormGoldenRun, TenAdamStepsLoseAsInPyTorch) {
+TEST_P(BatchNormGoldenRun, TenAdamStepsLoseAndMoveAsInPyTorch) {
   for (const int workers : {1, 2, 5}) {
     models::Transformer model(config());
     run_.load(model);
     run_.expect_losses_of_ten_steps(model, workers);
+    run_.expect_movements(model);
     run_.expect_running_values(model);
   }
 }

@@ -43,11 +43,12 @@ TEST_P(ConvolutionalGoldenRun, LogitsAndAllGradientsEqualPyTorch) {
   run_.expect_logits_and_gradients(model);
 }
 
-TEST_P(ConvolutionalGoldenRun, TenAdamStepsLoseAsInPyTorch) {
+TEST_P(ConvolutionalGoldenRun, TenAdamStepsLoseAndMoveAsInPyTorch) {
   for (const int workers : {1, 2}) {
     models::Convolutional model(config());
     run_.load(model);
     run_.expect_losses_of_ten_steps(model, workers);
+    run_.expect_movements(model);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -44,7 +45,8 @@ inline std::filesystem::path golden_folder() {
   return moved == nullptr ? DRAGOMAN_TEST_DATA : moved;
 }
 
-/// A stored PyTorch run (make_golden.py): parameters, one batch, logits, every gradient, the losses of ten Adam steps.
+/// A stored PyTorch run (make_golden.py): parameters, one batch, logits, every gradient, the losses of ten Adam steps,
+/// and how far these steps moved each parameter, as digests.
 class StoredRun {
  public:
   explicit StoredRun(const std::string& file) {
@@ -105,6 +107,31 @@ class StoredRun {
     }
   }
 
+  /// Compares how far ten steps moved each parameter. Parameters whose gradient is zero in theory (key biases, biases
+  /// in front of a batch norm) follow rounding alone and are left out.
+  void expect_movements(const models::Model& model) const {
+    const tensor::HostView<float> digests(stored("movements"));
+    size_t row = 0;
+    for (const auto& [name, gradient] : stored_) {  // the map and the rows are in the order of the names
+      if (!name.starts_with("grad.")) {
+        continue;
+      }
+      const float* const expected = digests.data() + 3 * row++;
+      if (is_rounding(gradient)) {
+        continue;
+      }
+      const std::string path = name.substr(std::string("grad.").size());
+      const auto seen = digest(stored("param." + path), model.parameters().find(path).variable.value());
+      // An error of norm t changes the norm by at most t, and sums of n elements by at most √n t.
+      const double tolerance = kTolerance * expected[0];
+      const double of_sums = tolerance * std::sqrt(static_cast<double>(gradient.size()));
+      EXPECT_NEAR(seen[0], expected[0], tolerance) << "norm of the movement of " << path;
+      EXPECT_NEAR(seen[1], expected[1], of_sums) << "sum of the movement of " << path;
+      EXPECT_NEAR(seen[2], expected[2], of_sums) << "weighted sum of the movement of " << path;
+    }
+    EXPECT_EQ(3 * row, digests.size());
+  }
+
   /// Running statistics of batch norms, which gradients do not move. A bias in front of a batch norm has no gradient
   /// but rounding, of which Adam makes steps of the learning rate. Means follow such biases, of which the encoder has
   /// four; variances do not.
@@ -127,6 +154,24 @@ class StoredRun {
 
  private:
   static bool is_running(const std::string& path) { return path.find(".running_") != std::string::npos; }
+
+  static bool is_rounding(const Tensor& gradient) {
+    const tensor::HostView<float> values(gradient);
+    return std::all_of(values.begin(), values.end(), [](float value) { return std::abs(value) < 1e-9F; });
+  }
+
+  /// Returns the norm of `end - start`, the sum of its elements, and their sum with the weights cos 0, cos 1, ...
+  static std::array<double, 3> digest(const Tensor& start, const Tensor& end) {
+    const tensor::HostView<float> from(start), to(end);
+    double squares = 0.0, sum = 0.0, weighted = 0.0;
+    for (size_t index = 0; index < from.size(); ++index) {
+      const double movement = static_cast<double>(to.data()[index]) - from.data()[index];
+      squares += movement * movement;
+      sum += movement;
+      weighted += movement * std::cos(static_cast<double>(index));
+    }
+    return {std::sqrt(squares), sum, weighted};
+  }
 
   const Tensor& stored(const std::string& name) const {
     const auto found = stored_.find(name);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes the stored golden runs: a small encoder-decoder in PyTorch, post- and pre-norm.
 
-Each file holds the parameters, one packed batch, the logits, the loss, every gradient, and the losses of ten Adam
-steps on that batch (label smoothing 0.1, no dropout), all computed by PyTorch in float64 and stored as float32.
+Each file holds the parameters, one packed batch, the logits, the loss, every gradient, the losses of ten Adam steps on
+that batch (label smoothing 0.1, no dropout), and a digest of how far these steps moved each parameter. All is computed
+by PyTorch in float64 and stored as float32.
 Needs torch, numpy and safetensors:  python3 make_golden.py FOLDER
 """
 
@@ -144,9 +145,16 @@ def total_loss(model, batch):
     return logits, F.cross_entropy(logits, expected, label_smoothing=SMOOTHING, reduction="mean")
 
 
+def digest(movement):
+    """The norm, the sum, and the sum with the weights cos 0, cos 1, ... of the elements, row by row."""
+    x = movement.flatten()
+    return [x.norm().item(), x.sum().item(), (x @ torch.cos(torch.arange(len(x), dtype=torch.float64))).item()]
+
+
 def store(model, path):
     batch = make_batch()
-    stored = {"param." + name: value.float().numpy() for name, value in model.stored(torch.Tensor.detach).items()}
+    start = {name: value.clone() for name, value in model.stored(torch.Tensor.detach).items()}
+    stored = {"param." + name: value.float().numpy() for name, value in start.items()}
     offsets = lambda lengths: np.cumsum([0] + lengths).astype(np.int32)
     stored["source"] = np.concatenate([s for s, _ in batch]).astype(np.int32)
     stored["source_offsets"] = offsets([len(s) for s, _ in batch])
@@ -165,6 +173,9 @@ def store(model, path):
                 stored["grad." + name] = value.clone().float().numpy()
         losses.append(loss.item())
         optimizer.step()
+    end, learned = model.stored(torch.Tensor.detach), model.stored(lambda parameter: parameter.grad)
+    movements = [digest(end[name] - start[name]) for name in sorted(learned)]
+    stored["movements"] = np.array(movements, dtype=np.float32)  # a row for each gradient, in the order of the names
     for name, value in getattr(model, "buffers", dict)().items():
         stored["after." + name] = value.float().numpy()
     stored["losses"] = np.array(losses, dtype=np.float32)

@@ -49,11 +49,12 @@ TEST_P(GoldenRun, LogitsAndAllGradientsEqualPyTorch) {
   run_.expect_logits_and_gradients(model_);
 }
 
-TEST_P(GoldenRun, TenAdamStepsLoseAsInPyTorch) {
+TEST_P(GoldenRun, TenAdamStepsLoseAndMoveAsInPyTorch) {
   for (const int workers : {1, 2}) {
     models::Transformer model(config());
     run_.load(model);
     run_.expect_losses_of_ten_steps(model, workers);
+    run_.expect_movements(model);
   }
 }
 
