@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/attention_outcome.h"
-#include "cuda/op_cases.h"
+#include "cuda/more_op_cases.h"
 #include "cuda/order_scope.h"
 #include "support/cuda_device.h"
 
@@ -68,9 +68,9 @@ TEST(EmulationDeathTest, AWarpWideCallThatLanesMissEndsTheProgram) {
                "kernel odd lanes: not all lanes of a warp reached a warp-wide call");
 }
 
-TEST(Emulation, NoOpDependsOnTheOrderOfBlocksOrThreads) {
+void expect_equal_in_all_orders(const std::vector<test_support::OpCase>& cases) {
   const test_support::OnCuda device;
-  for (const test_support::OpCase& test : test_support::all_cases()) {
+  for (const test_support::OpCase& test : cases) {
     const OpOutcome expected = test_support::outcome_of(test);
     for (const Order order : {Order::kFalling, Order::kShuffled}) {
       const OrderScope scope(order, order);
@@ -81,6 +81,11 @@ TEST(Emulation, NoOpDependsOnTheOrderOfBlocksOrThreads) {
       }
     }
   }
+}
+
+TEST(Emulation, NoOpDependsOnTheOrderOfBlocksOrThreads) {
+  expect_equal_in_all_orders(test_support::all_cases());
+  expect_equal_in_all_orders(test_support::more_cases());
 }
 
 TEST(Emulation, NoAttentionInBfloat16DependsOnTheOrderOfBlocksOrThreads) {

@@ -1,22 +1,20 @@
 #pragma once
 
 #include "cuda/op_cases.h"
-#include "kernels/recurrent.h"
 #include "ops/batch_norm.h"
 #include "ops/columns.h"
 #include "ops/contrastive_loss.h"
 #include "ops/matmul.h"
 #include "ops/neighbours.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent_cases.h"
 #include "ops/reshape.h"
 #include "ops/scan.h"
-#include "ops/source_attention.h"
 #include "ops/text_vectors.h"
 #include "ops/weight_norm.h"
 
 namespace dragoman::test_support {
 
-/// Ops of inner layers, heads and losses: a GPU has them or refuses them by name.
+/// Ops of inner layers, heads and losses.
 inline std::vector<OpCase> shape_cases() {
   return {
       {"activation", {{7, 29}}, [](const Variables& in) { return ops::activation(in[0], kernels::Activation::kTanh); }},
@@ -83,42 +81,52 @@ inline std::vector<OpCase> norm_and_scan_cases() {
        }}};
 }
 
-/// GRU layers of width 3 over sentences of 3, 1 and 4 rows, with sources of 2, 3 and 1 rows.
+/// Layers and attention of both cells, scores and directions, over sentences of 3, 1 and 4 rows with sources of 2, 3
+/// and 1 rows. Some read a part of the inputs of their case.
 inline std::vector<OpCase> recurrent_cases() {
-  constexpr int64_t kWidth = 3, kGates = 3 * kWidth, kContext = 4, kKeys = 5, kFed = 2;
-  const std::vector<Shape> layer{{8, kGates}, {kWidth, kGates}, {kGates}, {3, kWidth}};
-  std::vector<Shape> attentive = layer, feeding;
-  const std::vector<Shape> of_source{{6, kKeys}, {6, kContext}, {kContext, kGates}, {kWidth, kKeys}, {kKeys}};
-  attentive.insert(attentive.end(), of_source.begin(), of_source.end());
-  feeding = attentive;
-  feeding[6] = {kFed, kGates};
-  feeding.insert(feeding.end(), {{kContext + kWidth, kFed}, {kFed}, {3, kFed}});
-  const auto memory = [](const Variable& keys, const Variable& values) {
-    return ops::source_memory(ops::ScoreKind::kAdditive, keys, values, offsets_of({2, 3, 1}));
+  using kernels::CellKind, kernels::ScoreKind, ops::Direction;
+  std::vector<OpCase> cases;
+  const auto add = [&](const std::string& name, const std::vector<Tensor>& inputs, const ops::Function& run) {
+    cases.push_back({name, {}, run});
+    for (const Tensor& input : inputs) {
+      cases.back().inputs.push_back(input.shape());
+    }
   };
-  const auto weights = [](const Variables& in) {
-    return ops::AttentiveWeights{{kernels::CellKind::kGru, in[1], in[2]}, in[6], in[7], in[8], {Variable()}, {}};
-  };
-  return {
-      {"recurrent_layer", layer,
-       [](const Variables& in) {
-         return ops::recurrent_layer(in[0], offsets_of({3, 1, 4}), {kernels::CellKind::kGru, in[1], in[2]}, {in[3], {}},
-                                     ops::Direction::kForward);
-       }},
-      {"attentive_layer", attentive,
-       [=](const Variables& in) {
-         return ops::attentive_layer(in[0], offsets_of({3, 1, 4}), weights(in), memory(in[4], in[5]), {in[3], {}});
-       }},
-      {"input_feeding_layer", feeding,
-       [=](const Variables& in) {
-         ops::AttentiveWeights all = weights(in);
-         all.combine = in[9];
-         all.combine_bias = in[10];
-         return ops::input_feeding_layer(in[0], offsets_of({3, 1, 4}), all, memory(in[4], in[5]), {in[3], {}}, in[11]);
-       }},
-      {"source_attention", {{8, kKeys}, {6, kKeys}, {6, kContext}, {kKeys}}, [=](const Variables& in) {
-         return ops::source_attention(in[0], offsets_of({3, 1, 4}), memory(in[1], in[2]), in[3]);
-       }}};
+  for (const CellKind cell : {CellKind::kGru, CellKind::kLstm}) {
+    const std::string of_cell = ", " + std::string(kernels::name_of(cell));
+    for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+      const ops::RecurrentCase of{.cell = cell, .direction = direction};
+      const char* const way = direction == Direction::kForward ? "" : ", backward";
+      add("recurrent_layer" + of_cell + way, of.layer_inputs(), of.layer());
+    }
+    for (const ScoreKind score : {ScoreKind::kAdditive, ScoreKind::kMultiplicative}) {
+      const ops::RecurrentCase of{.cell = cell, .score = score};
+      const std::string kinds = of_cell + (score == ScoreKind::kAdditive ? ", additive" : ", multiplicative");
+      add("attentive_layer" + kinds, of.attentive_inputs(), of.attentive());
+      add("input_feeding_layer" + kinds, of.feeding_inputs(), of.feeding());
+    }
+  }
+  const ops::RecurrentCase of;
+  for (const ScoreKind score : {ScoreKind::kAdditive, ScoreKind::kMultiplicative}) {
+    const bool is_additive = score == ScoreKind::kAdditive;
+    cases.push_back({is_additive ? "source_attention, additive" : "source_attention, multiplicative",
+                     {{of.rows(), of.keys}, {of.sources.back(), of.keys}, {of.sources.back(), of.context}, {of.keys}},
+                     [=](const Variables& in) {
+                       const auto memory = ops::source_memory(score, in[1], in[2], tensor::host_tensor(of.sources));
+                       return ops::source_attention(in[0], tensor::host_tensor(of.offsets), memory,
+                                                    is_additive ? in[3] : Variable());
+                     }});
+  }
+  return cases;
+}
+
+/// Every op that is not among all_cases().
+inline std::vector<OpCase> more_cases() {
+  std::vector<OpCase> cases = shape_cases();
+  for (const auto& group : {norm_and_scan_cases(), recurrent_cases()}) {
+    cases.insert(cases.end(), group.begin(), group.end());
+  }
+  return cases;
 }
 
 }  // namespace dragoman::test_support

@@ -18,6 +18,7 @@
 #include "ops/row_dropout.h"
 #include "ops/softmax.h"
 #include "ops/two_pass_cross_entropy.h"
+#include "support/cuda_device.h"
 #include "support/tensors.h"
 #include "tensor/transfer.h"
 
@@ -33,7 +34,7 @@ struct OpCase {
   std::function<Variable(const Variables&)> run;
 };
 
-/// The result of an op and the gradients of its inputs, in host memory.
+/// The result of an op and the gradients of its inputs, in host memory: zero for an input that the op does not read.
 struct OpOutcome {
   Tensor value;
   std::vector<Tensor> gradients;
@@ -61,9 +62,22 @@ inline OpOutcome outcome_of(const OpCase& test) {
   OpOutcome outcome{tensor::to_host(output.value()), {}};
   tape.backward_from(output, output.value().rank() == 0 ? Tensor::full({}, 1.0) : on_device(output.shape(), 77));
   for (const Variable& input : inputs) {
-    outcome.gradients.push_back(tensor::to_host(input.grad()));
+    const tensor::HostScope on_host;
+    outcome.gradients.push_back(input.has_grad() ? tensor::to_host(input.grad()) : Tensor::zeros(input.shape()));
   }
   return outcome;
+}
+
+/// Expects that the op gives on a GPU, or on its emulation, what it gives on the CPU: value and gradients.
+inline void expect_agreement(const OpCase& test, double tolerance) {
+  const OpOutcome expected = outcome_of(test);
+  const OnCuda device;
+  const OpOutcome seen = outcome_of(test);
+  EXPECT_TRUE(close(seen.value, expected.value, tolerance)) << test.name;
+  for (size_t input = 0; input < expected.gradients.size(); ++input) {
+    EXPECT_TRUE(close(seen.gradients[input], expected.gradients[input], tolerance))
+        << test.name << ", gradient of input " << input;
+  }
 }
 
 inline Tensor offsets_of(const std::vector<int32_t>& lengths) {

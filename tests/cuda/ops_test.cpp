@@ -23,20 +23,9 @@ using test_support::same_bits;
 
 class CudaOps : public test_support::CudaTest {};
 
-void expect_agreement(const OpCase& test, double tolerance) {
-  const OpOutcome expected = test_support::outcome_of(test);
-  const OnCuda device;
-  const OpOutcome seen = test_support::outcome_of(test);
-  EXPECT_TRUE(close(seen.value, expected.value, tolerance)) << test.name;
-  for (size_t input = 0; input < expected.gradients.size(); ++input) {
-    EXPECT_TRUE(close(seen.gradients[input], expected.gradients[input], tolerance))
-        << test.name << ", gradient of input " << input;
-  }
-}
-
 TEST_F(CudaOps, AgreeWithTheCpuInFloat32) {
   for (const OpCase& test : test_support::all_cases()) {
-    expect_agreement(test, 1e-5);
+    test_support::expect_agreement(test, 1e-5);
   }
 }
 
