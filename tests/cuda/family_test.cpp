@@ -7,9 +7,9 @@
 #include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/encoder_only/encoder_only_config.h"
-#include "models/recurrent/recurrent_config.h"
 #include "support/cuda_device.h"
 #include "support/llama_config.h"
+#include "support/recurrent_shape.h"
 #include "support/tiny_config.h"
 #include "tensor/transfer.h"
 #include "training/contrastive_objective.h"
@@ -151,6 +151,12 @@ models::TransformerConfig transformer_with(nn::DecoderSublayer sublayer) {
   return config;
 }
 
+models::TransformerConfig batch_normed() {
+  models::TransformerConfig config = transformer();
+  config.layer.norm = kernels::NormKind::kBatch;
+  return config;
+}
+
 models::TransformerConfig t5() {
   models::TransformerConfig config = transformer();
   config.norm_order = nn::NormOrder::kPre;
@@ -210,11 +216,14 @@ models::EncoderOnlyConfig encoder(models::EncoderHead head) {
   return config;
 }
 
-models::RecurrentConfig recurrent() {
-  models::RecurrentConfig config;
-  config.source_vocab_size = config.target_vocab_size = kWords;
-  config.d_model = config.d_hidden = 16;
-  return config;
+models::RecurrentConfig gru() {
+  using enum models::RecurrentAttention;
+  return test_support::recurrent_config({"gru", kernels::CellKind::kGru, kBahdanau, false, 1}, kWords, 16, 16);
+}
+
+models::RecurrentConfig lstm() {
+  using enum models::RecurrentAttention;
+  return test_support::recurrent_config({"lstm", kernels::CellKind::kLstm, kLuong, true, 2}, kWords, 16, 16);
 }
 
 models::ConvolutionalConfig convolutional() {
@@ -229,6 +238,7 @@ std::vector<Member> family() {
   using models::EncoderHead;
   return {
       {"Transformer", transformer(), Text::kPairs},
+      {"BatchNorm", batch_normed(), Text::kPairs, 33},  // 16 more for each of two norms
       {"T5", t5(), Text::kPairs},
       {"GPT2", gpt2(), Text::kRunning},
       {"Llama", llama(), Text::kRunning},
@@ -241,7 +251,8 @@ std::vector<Member> family() {
       {"AverageAttention", transformer_with(nn::DecoderSublayer::kAverageAttention), Text::kPairs},
       {"Ssru", transformer_with(nn::DecoderSublayer::kSsru), Text::kPairs},
       {"Convolutional", convolutional(), Text::kPairs},
-      {"Recurrent", recurrent(), Text::kPairs},
+      {"Recurrent", gru(), Text::kPairs},
+      {"LstmInputFeeding", lstm(), Text::kPairs},
   };
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
@@ -145,10 +145,9 @@ class StoredRun {
         expect_close(seen, expected, parameter->path);
         continue;
       }
-      for (int64_t index = 0; index < expected.size(); ++index) {
-        EXPECT_NEAR(seen.data<float>()[index], expected.data<float>()[index], 4 * kSteps * kLearningRate)
-            << parameter->path << " element " << index;
-      }
+      EXPECT_THAT(seen.to_vector<float>(),
+                  testing::Pointwise(testing::FloatNear(4 * kSteps * kLearningRate), expected.to_vector<float>()))
+          << parameter->path;
     }
   }
 
