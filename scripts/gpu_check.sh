@@ -12,7 +12,7 @@
 set -eu
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 here=$(cd "$(dirname "$0")" && pwd)
-programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_decoding_test cuda_device_group_test cuda_c_api_test cuda_golden_transformer_test cuda_golden_language_model_test cuda_golden_encoder_test dragoman"}
+programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_decoding_test cuda_decoders_test cuda_device_group_test cuda_c_api_test cuda_golden_transformer_test cuda_golden_language_model_test cuda_golden_encoder_test cuda_golden_recurrent_test cuda_golden_convolutional_test cuda_golden_batch_norm_test dragoman"}
 
 pack() {
   folder=$1
@@ -167,9 +167,10 @@ run() {
   if wants ops; then check ops ./cuda_ops_test; fi
   if wants decoding; then check decoding ./cuda_decoding_kernels_test; fi
   if wants decoding && [ -x cuda_decoding_test ]; then check search ./cuda_decoding_test; fi
+  if wants decoding && [ -x cuda_decoders_test ]; then check decoders ./cuda_decoders_test; fi
   if wants model; then check model ./cuda_model_test; fi
   export DRAGOMAN_GOLDEN="$work/gpu_check/golden"  # where the tests find the stored runs
-  for run in transformer language_model encoder; do
+  for run in transformer language_model encoder recurrent convolutional batch_norm; do
     if wants golden && [ -x "cuda_golden_${run}_test" ]; then check "golden-$run" "./cuda_golden_${run}_test"; fi
   done
   if wants c_api && [ -x cuda_c_api_test ]; then check c_api ./cuda_c_api_test; fi

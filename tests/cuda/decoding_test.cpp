@@ -1,12 +1,11 @@
 // Searches on a GPU, or on its emulation: those of the CPU, alone as in a batch.
 #include <gmock/gmock.h>
 
-#include "decoding/parallel_search.h"
+#include "cuda/search_on_device.h"
 #include "decoding/scorer.h"
 #include "decoding/steps/model_steps.h"
 #include "decoding/tiny_language_model.h"
 #include "decoding/tiny_model.h"
-#include "models/architectures/architectures.h"
 #include "models/decoder/decoder_state.h"
 #include "models/model_device.h"
 #include "models/transformer/transformer.h"
@@ -21,47 +20,6 @@ using kernels::Precision;
 using test_support::OnCuda;
 
 class CudaSearch : public test_support::CudaTest {};
-
-// A copy of a model on the current device.
-std::shared_ptr<models::Model> on_device(const models::Model& model, Precision precision = Precision::kFloat32) {
-  std::shared_ptr<models::Model> copy = models::make_model(model.config());
-  copy->parameters().allocate();
-  copy->parameters().mutable_values().copy_from(model.parameters().values());
-  copy->parameters().pack_weights(precision);
-  return copy;
-}
-
-SearchOptions options_of(int beam_size) {
-  SearchOptions options;
-  options.beam_size = beam_size;
-  options.length.max_length_ratio = 0;
-  options.length.max_length_extra = 12;
-  options.execution.workers = 1;
-  options.output.scores = true;
-  return options;
-}
-
-using Results = std::vector<SearchResult>;
-
-void expect_equal_ids(const Results& seen, const Results& expected) {
-  ASSERT_EQ(seen.size(), expected.size());
-  for (size_t i = 0; i < seen.size(); ++i) {
-    ASSERT_EQ(seen[i].hypotheses.size(), expected[i].hypotheses.size()) << "sentence " << i;
-    for (size_t n = 0; n < seen[i].hypotheses.size(); ++n) {
-      const Hypothesis &a = seen[i].hypotheses[n], &b = expected[i].hypotheses[n];
-      EXPECT_EQ(a.ids, b.ids) << "sentence " << i << ", hypothesis " << n;
-      EXPECT_NEAR(a.normalised_score, b.normalised_score, 1e-3);
-    }
-  }
-}
-
-void expect_equal_bits(const Results& seen, const Results& expected) {
-  for (size_t i = 0; i < seen.size(); ++i) {
-    const Hypothesis &a = seen[i].hypotheses.front(), &b = expected[i].hypotheses.front();
-    EXPECT_EQ(a.ids, b.ids) << "sentence " << i;
-    EXPECT_EQ(a.token_scores, b.token_scores) << "sentence " << i;
-  }
-}
 
 TEST_F(CudaSearch, GreedyBeamsAndSamplesAreThoseOfTheCpu) {
   const auto model = tiny_model(nn::NormOrder::kPost);

@@ -11,14 +11,9 @@
 
 namespace dragoman::decoding {
 
-/// A random Transformer of the tiny configuration.
-inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint64_t seed = 1, int64_t vocab_size = 50,
-                                                       int64_t max_positions = 80, nn::DecoderSublayer sublayer = {}) {
-  models::TransformerConfig config = test_support::tiny_config(vocab_size);
-  config.norm_order = order;
-  config.decoder_sublayer = sublayer;
+/// Returns: a random Transformer whose translations end and differ.
+inline std::shared_ptr<models::Transformer> tiny_model(models::TransformerConfig config, uint64_t seed) {
   config.tying = models::Tying::kNone;  // tied and untrained, a model would repeat what it reads
-  config.max_positions = max_positions;
   auto model = std::make_shared<models::Transformer>(config);
   model->parameters().allocate();
   model->parameters().initialize(seed);
@@ -33,6 +28,16 @@ inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint
   }
   model->parameters().pack_weights();
   return model;
+}
+
+/// Returns: a random Transformer of the tiny configuration.
+inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint64_t seed = 1, int64_t vocab_size = 50,
+                                                       int64_t max_positions = 80, nn::DecoderSublayer sublayer = {}) {
+  models::TransformerConfig config = test_support::tiny_config(vocab_size);
+  config.norm_order = order;
+  config.decoder_sublayer = sublayer;
+  config.max_positions = max_positions;
+  return tiny_model(config, seed);
 }
 
 /// Source sentences of 1 to `longest` tokens, the end included.

@@ -223,7 +223,7 @@ Rows mapped(const decoding::Translator& translator, const std::string& path, con
 }
 
 TEST(InspectConvolutional, LayersAndAttentionsFollowFromWhatStandsBesideThem) {
-  const decoding::Translator translator = translator_of(tiny_convolutional());
+  const decoding::Translator translator = translator_of(decoding::tiny_convolutional(decoding::vocabulary().size()));
   for (const char* path : {"encoder.layers.0", "encoder.layers.1", "decoder.layers.0", "decoder.layers.1"}) {
     const json layer = part(translator, {{"part", "convolution"}, {"path", path}});
     expect_described(layer);

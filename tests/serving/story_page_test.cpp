@@ -111,7 +111,7 @@ TEST(StoryPage, OfModelsWithoutSelfAttentionHoldsWhatTheyCompute) {
     EXPECT_NO_THROW(part_of(kept, "output", fmt::format("encoder.layers.{}", shape.layers - 1))) << shape.name;
     EXPECT_EQ(part_of(kept, "weights")["attentions"].empty(), shape.attention == models::RecurrentAttention::kNone);
   }
-  const json kept = kept_of(tiny_convolutional());
+  const json kept = kept_of(decoding::tiny_convolutional(decoding::vocabulary().size()));
   EXPECT_NO_THROW(part_of(kept, "convolution", "encoder.layers.1"));
   EXPECT_NO_THROW(part_of(kept, "attention", "decoder.layers.1.attention"));
 }
