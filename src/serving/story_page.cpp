@@ -40,12 +40,6 @@ InspectPart attention(std::string path) {
   return part(PartKind::kAttention, "attention", std::move(path));
 }
 
-InspectPart parameter(std::string path) {
-  InspectPart result = part(PartKind::kParameter, "parameter", path);
-  result.region.path = std::move(path);
-  return result;
-}
-
 // What each layer of a stack writes, and what its first layer does. @param stack  "encoder.", or "" of a language model
 Parts pictures_of(const std::string& stack, int64_t layers) {
   Parts parts = {part(PartKind::kFeedForward, "feed_forward", stack + "layers.0.feed_forward"),
@@ -76,7 +70,7 @@ StoryParts parts_of(const models::TransformerConfig& config) {
       .pictures = pictures_of("encoder.", config.encoder_layers)};
   parts.first.push_back(part(PartKind::kBeam, "beam"));
   if (config.positions == nn::PositionKind::kRelative) {
-    parts.needed.push_back(parameter("encoder.relative_positions.weight"));
+    parts.needed.push_back(part(PartKind::kParameter, "parameter", "encoder.relative_positions.weight"));
   }
   return parts;
 }

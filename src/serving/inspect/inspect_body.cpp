@@ -67,8 +67,8 @@ std::vector<int32_t> parse_ids(const json& list, const std::string& name) {
   return ids;
 }
 
-decoding::ParameterRegion parse_region(const JsonFields& fields, const std::string& path) {
-  decoding::ParameterRegion region{.path = path};
+decoding::ParameterRegion parse_region(const JsonFields& fields) {
+  decoding::ParameterRegion region;
   region.rows = parse_ids(list_or_none(fields, "rows"), fields.name_of("rows"));
   const std::vector<int32_t> columns = parse_ids(list_or_none(fields, "columns"), fields.name_of("columns"));
   base::check_usage(columns.empty() || (columns.size() == 2 && columns[0] < columns[1]),
@@ -113,7 +113,7 @@ InspectPart parse_part(const JsonFields& fields) {
   part.head = integer_or(fields, "head", 0, 0, 1 << 20);
   part.step = integer_or(fields, "step", 0, 0, 1 << 20);
   part.count = integer_or(fields, "count", part.count, 1, kMaxCandidates);
-  part.region = parse_region(fields, part.path);
+  part.region = parse_region(fields);
   return part;
 }
 

@@ -40,7 +40,7 @@ struct InspectPart {
   int64_t head = 0;
   int64_t step = 0;
   int64_t count = 8;
-  decoding::ParameterRegion region = {};  ///< of kParameter
+  decoding::ParameterRegion region = {};  ///< of kParameter, whose path is that of the part
 };
 
 /// The body of POST /v1/inspect.

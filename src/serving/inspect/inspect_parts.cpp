@@ -93,7 +93,9 @@ json cell_sums_part(const InspectPart& part, const InspectContext& context) {
 
 json parameter_part(const InspectPart& part, const InspectContext& context) {
   json result = {{"path", part.path}};
-  result["parameter"] = context.numbers.tensor(decoding::inspect_parameter(context.inspection, part.region));
+  decoding::ParameterRegion region = part.region;
+  region.path = part.path;
+  result["parameter"] = context.numbers.tensor(decoding::inspect_parameter(context.inspection, region));
   return result;
 }
 

@@ -30,9 +30,10 @@ export async function headData({ sentence, stage, state }) {
   const head = Math.min(state.head, sentence.heads(stage.path) - 1);
   const part = await sentence.part({ part: "head", path: stage.path, head });
   const inDecoder = stage.side === "decoder";
-  const { rows, columns } = visibleLabels(sentence, stage);
+  const { rows, columns } = visibleLabels(sentence, stage), count = inDecoder ? stage.step + 1 : rows.length;
   return {
     part, head, rows, columns,
+    count, keys: inDecoder && !stage.cross ? count : columns.length, // that are written
     taken: withBias(part.scaled ?? part.scores, part.bias), // by the soft-max
     row: inDecoder ? stage.step : Math.min(state.row, rows.length - 1),
     later: inDecoder ? (r) => r > stage.step : undefined,
@@ -160,7 +161,7 @@ export async function scoresView(context) {
   const shown = { scores: data.part.scores, scale: data.part.scaled, mask: data.taken }[context.stage.kind];
   return el("div", {}, headPicker(context),
     matrix(context, data, shown, { masked: context.stage.kind === "mask" }), cell(context, data),
-    context.stage.kind === "scores" && data.part.rule !== "additive" ? scoresProduct(context, data) : null);
+    context.stage.kind === "scores" && data.part.rule !== "additive" ? scoresProduct(data) : null);
 }
 
 /// What relative positions add: a number for each bucket of distances, which the head has learned, and the sum.
@@ -174,8 +175,7 @@ export async function relativeView(context) {
 }
 
 // Q K^T as a product; its columns are the keys.
-function scoresProduct({ stage }, { part, rows, columns, row }) {
-  const inDecoder = stage.side === "decoder", count = inDecoder ? stage.step + 1 : rows.length, keys = inDecoder && !stage.cross ? count : columns.length;
+function scoresProduct({ part, rows, columns, row, count, keys }) {
   return product({ law: "linear", rows, columns, row, left: { symbol: "Q", ...firstRows(part.query, count) },
     right: { symbol: "K^T", ...transposed(firstRows(part.key, keys)) }, bias: null, result: { symbol: "Q K^T", ...someColumns(firstRows(part.scores, count), 0, keys) } });
 }
@@ -214,10 +214,8 @@ export async function contextView(context) {
 }
 
 // Weights times values.
-function contextProduct({ stage, go }, { part, rows, row }) {
-  const inDecoder = stage.side === "decoder", count = inDecoder ? stage.step + 1 : rows.length;
-  const keys = inDecoder && !stage.cross ? count : part.value.shape[0];
-  return product({ law: "linear", rows, row, weights: ["left"], onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }),
+function contextProduct({ stage, go }, { part, rows, row, count, keys }) {
+  return product({ law: "linear", rows, row, weights: ["left"], onRow: stage.side === "decoder" ? undefined : (chosen) => go({ row: chosen }),
     left: { symbol: "α", ...someColumns(firstRows(part.weights, count), 0, keys) }, right: { symbol: "V", ...firstRows(part.value, keys) }, bias: null,
     result: { symbol: t("context.title"), ...firstRows(part.context, count) } });
 }

@@ -19,9 +19,8 @@ function normed({ shape, values }, gain, epsilon) {
 
 /// Queries and keys before and after RMSNorm on the head (QK-norm) and the rotation by the place.
 export async function turnView(context) {
-  const { sentence, stage } = context, { model } = sentence, data = await headData(context), { part } = data, inDecoder = stage.side === "decoder";
-  const count = inDecoder ? stage.step + 1 : data.columns.length, rows = data.columns.slice(0, count);
-  const options = { row: data.row, rowHeight: 12, onRow: inDecoder ? undefined : (row) => context.go({ row }) };
+  const { sentence, stage } = context, { model } = sentence, data = await headData(context), { part, count } = data, rows = data.columns.slice(0, count);
+  const options = { row: data.row, rowHeight: 12, onRow: stage.side === "decoder" ? undefined : (row) => context.go({ row }) };
   const matrix = (title, values, labels = rows) => wordMatrix(title, `[${lettersOf(stage)[0]}, d_k]`, firstRows(values, count), labels, options);
   const rotation = part.rotation && firstRows(part.rotation, count);
   const columns = [];
