@@ -1,5 +1,6 @@
-"""Small models of every kind, imported from the stored runs of the C++ tests."""
+"""Small models of every kind: imported from the stored runs of the C++ tests, or trained for a moment."""
 
+import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,22 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def translator(translator_folder: Path) -> dragoman.Translator:
     model = dragoman.load(translator_folder)
+    assert isinstance(model, dragoman.Translator)
+    return model
+
+
+@pytest.fixture(scope="session", params=["gru-mini", "lstm-mini", "conv-mini"])
+def small_aligned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dragoman.Translator:
+    """A model without self-attention; the GRU has no attention at all."""
+    folder = tmp_path_factory.mktemp(request.param)
+    draw = random.Random(3)
+    words = ["the", "cat", "dog", "sees", "runs", "red", "it"]
+    (folder / "text").write_text("".join(" ".join(draw.choices(words, k=draw.randint(3, 7))) + "\n" for _ in range(300)))
+    shape = {"gru-mini": dict(layers=2, attention="none"), "lstm-mini": dict(layers=2),
+             "conv-mini": dict(encoder_layers=3, decoder_layers=2)}[request.param]
+    model = dragoman.train(
+        request.param, source=folder / "text", target=folder / "text", model=folder / "model", max_steps=40, d_model=16,
+        d_hidden=24, vocabulary_size=60, batch_tokens=512, warmup_steps=10, average=0, progress=False, **shape).load()
     assert isinstance(model, dragoman.Translator)
     return model
 

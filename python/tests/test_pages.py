@@ -48,21 +48,6 @@ def small_generator(tmp_path_factory: pytest.TempPathFactory) -> dragoman.Genera
     return model
 
 
-@pytest.fixture(scope="module", params=["gru-mini", "lstm-mini", "conv-mini"])
-def small_aligned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dragoman.Translator:
-    """A model without self-attention; the GRU has no attention at all."""
-    folder = tmp_path_factory.mktemp(request.param)
-    draw = random.Random(3)
-    (folder / "text").write_text("".join(" ".join(draw.choices(WORDS, k=draw.randint(3, 7))) + "\n" for _ in range(300)))
-    shape = {"gru-mini": dict(layers=2, attention="none"), "lstm-mini": dict(layers=2),
-             "conv-mini": dict(encoder_layers=3, decoder_layers=2)}[request.param]
-    model = dragoman.train(
-        request.param, source=folder / "text", target=folder / "text", model=folder / "model", max_steps=40, d_model=16,
-        d_hidden=24, vocabulary_size=60, batch_tokens=512, warmup_steps=10, average=0, progress=False, **shape).load()
-    assert isinstance(model, dragoman.Translator)
-    return model
-
-
 def show(browser, page: dragoman.Page, path: Path, ready: str) -> None:
     page.save(path)
     browser.errors.clear()

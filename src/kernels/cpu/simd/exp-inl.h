@@ -12,8 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Returns: the larger of `least` and x, or NaN if x is NaN. On x86 the instruction gives its second operand for NaN, on
-/// ARM the number.
+/// Returns: the larger of `least` and x, or NaN if x is NaN. On x86 the instruction gives its second operand for NaN,
+/// on ARM the number.
 template <class V>
 HWY_INLINE V at_least(V least, V x) {
   const V larger = hn::Max(least, x);
