@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "cli/study_file.h"
 #include "cli/text_output.h"
 #include "cli/train_options_of.h"
+#include "cli/version.h"
 #include "report/progress_line.h"
 #include "study/child_process.h"
 #include "study/forecast.h"
@@ -176,9 +178,22 @@ int predict(const Study& study, const StudyArguments& arguments, const study::Li
   return 0;
 }
 
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+// Name, version and commit, the first line of what --version prints.
+std::string program_name() {
+  const std::string text = version_text();
+  return text.substr(0, text.find('\n'));
+}
+
 void write_results(const Study& study, const study::StudyFolder& folder) {
   const study::StudyResults results = study::collect(study, folder);
-  const report::StudyReport page = study::study_page(study, results);
+  const report::StudyReport page = study::study_page(study, results, {program_name(), today()});
   base::write_file_atomic(folder.path() / "results.json", study::results_json(study, results));
   base::write_file_atomic(folder.path() / "report.html", report::render_study(page));
   base::write_file_atomic(folder.path() / "report.md", report::study_markdown(page));

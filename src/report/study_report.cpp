@@ -18,22 +18,30 @@ std::string english(const SaidText& text) {
   return text_in(PageLanguage::kEnglish, text.english, text.values);
 }
 
+// Long texts wrap, so that columns of numbers stay on the screen.
+std::string cell_html(std::string_view tag, std::string_view scope, const SaidText& text) {
+  constexpr size_t kLong = 32;
+  const std::string of_scope = scope.empty() ? "" : fmt::format(R"( scope="{}")", scope);
+  return fmt::format("<{}{}{}>{}</{}>", tag, of_scope, text.english.size() > kLong ? R"( class="words")" : "",
+                     said(text), tag);
+}
+
 std::string table(const StudyTable& table) {
   std::string html = "<figure><figcaption>" + said(table.caption) +
                      "</figcaption><div class=\"scroll\" tabindex=\"0\"><table class=\"study\"><thead><tr>";
   for (const SaidText& column : table.columns) {
-    html += "<th scope=\"col\">" + said(column) + "</th>";
+    html += cell_html("th", "col", column);
   }
   html += "</tr></thead><tbody>\n";
   for (const std::vector<SaidText>& row : table.rows) {
     html += "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
-      html += i == 0 ? "<th scope=\"row\">" + said(row[i]) + "</th>" : "<td>" + said(row[i]) + "</td>";
+      html += i == 0 ? cell_html("th", "row", row[i]) : cell_html("td", "", row[i]);
     }
     html += "</tr>\n";
   }
   html += "</tbody></table></div>";
-  html += table.note.empty() ? "" : "<p class=\"more\">" + escape_html(table.note) + "</p>";
+  html += table.note.english.empty() ? "" : "<p class=\"more\">" + said(table.note) + "</p>";
   return html + "</figure>\n";
 }
 
@@ -94,7 +102,7 @@ std::string markdown(const StudyTable& table) {
   for (const std::vector<SaidText>& each : table.rows) {
     text += row(each);
   }
-  return text + (table.note.empty() ? "" : "\n" + table.note + "\n");
+  return text + (table.note.english.empty() ? "" : "\n" + english(table.note) + "\n");
 }
 
 // The paper's tables have narrow rows of numbers.
@@ -102,6 +110,7 @@ constexpr std::string_view kTableStyle = R"css(
 table.study { border-collapse: collapse; font-size: 0.92rem; font-variant-numeric: tabular-nums lining-nums; }
 table.study th, table.study td { padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid var(--line); text-align: left;
   white-space: nowrap; font-weight: 400; }
+table.study .words { white-space: normal; min-width: 12rem; }
 table.study thead th { color: var(--soft); }
 section > figure { margin: 0 0 1.25rem; }
 )css";

@@ -19,7 +19,7 @@ struct StudyTable {
   SaidText caption;
   std::vector<SaidText> columns;
   std::vector<std::vector<SaidText>> rows;
-  std::string note;  ///< below the table, e.g. a signature
+  SaidText note;  ///< below the table, e.g. a signature; may be empty
 };
 
 /// The report of several trainings that are compared.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "report/html.h"
 #include "report/progress_line.h"
@@ -152,8 +153,9 @@ void draw_line(const Stretch& points, const Axes& axes, const std::string& css_c
 // The pattern with the name of the series, the value, the name of the x axis and the place on it.
 std::string place_text(const Chart& chart, std::string_view pattern, const ChartSeries& series, const Point& point) {
   const auto word = [&](const std::string& name) { return std::string(text_in(chart.language, name)); };
-  return text_in(chart.language, pattern,
-                 {word(series.name), format_value(point.y), word(chart.x_label), format_value(point.x)});
+  const std::string name =
+      series.seed.empty() ? word(series.name) : text_in(chart.language, "{0}, seed {1}", {series.name, series.seed});
+  return text_in(chart.language, pattern, {name, format_value(point.y), word(chart.x_label), format_value(point.x)});
 }
 
 void draw_dots(const Stretch& points, const Axes& axes, const Chart& chart, const ChartSeries& series,
@@ -165,13 +167,13 @@ void draw_dots(const Stretch& points, const Axes& axes, const Chart& chart, cons
   }
 }
 
-void draw_series(const Chart& chart, size_t index, const Axes& axes, std::string& svg) {
-  const ChartSeries& series = chart.series[index];
-  const std::string css_class = fmt::format("series-{}", index);
+void draw_series(const Chart& chart, const ChartSeries& series, size_t colour, const Axes& axes, std::string& svg) {
+  const bool has_repetitions = std::ranges::count(chart.series, series.name, &ChartSeries::name) > 1;
+  const std::string css_class = fmt::format("series-{}", colour);
   svg += fmt::format(R"(<g class="{}">)", css_class);
   for (const Stretch& stretch : stretches_of(series)) {
     if (stretch.size() > 1) {
-      draw_line(stretch, axes, css_class, svg);
+      draw_line(stretch, axes, has_repetitions ? "thin " + css_class : css_class, svg);
     } else {
       svg += fmt::format(R"(<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="2.5"/>)", axes.x(stretch[0].x),
                          axes.y(stretch[0].y));
@@ -181,18 +183,30 @@ void draw_series(const Chart& chart, size_t index, const Axes& axes, std::string
   svg += "</g>";
 }
 
-// The last value of each series at its height right of the plot, moved apart where two would overlap.
+// The last value of the series of a colour, their mean if they are several; nothing if none has a value.
+std::optional<double> last_value(const Chart& chart, const std::vector<size_t>& colours, size_t colour) {
+  double sum = 0.0;
+  size_t count = 0;
+  for (size_t i = 0; i < chart.series.size(); ++i) {
+    const auto point = colours[i] == colour ? last_point(chart.series[i]) : std::nullopt;
+    sum += point ? point->y : 0.0;
+    count += point ? 1 : 0;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+}
+
+// The last values at their heights right of the plot, moved apart where two would overlap.
 void draw_end_labels(const Chart& chart, const Axes& axes, std::string& svg) {
   struct Label {
     double y;
-    size_t series;
+    size_t colour;
     double value;
   };
   std::vector<Label> labels;
-  for (size_t i = 0; i < chart.series.size(); ++i) {
-    const auto point = last_point(chart.series[i]);
-    if (point) {
-      labels.push_back({axes.y(point->y), i, point->y});
+  const std::vector<size_t> colours = colours_of(chart);
+  for (const size_t colour : std::set<size_t>(colours.begin(), colours.end())) {
+    if (const auto value = last_value(chart, colours, colour); value.has_value()) {
+      labels.push_back({axes.y(*value), colour, *value});
     }
   }
   std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
@@ -201,7 +215,7 @@ void draw_end_labels(const Chart& chart, const Axes& axes, std::string& svg) {
   }
   const double overhang = labels.empty() ? 0.0 : std::max(0.0, labels.back().y - (kTop + kPlotHeight));
   for (const Label& label : labels) {
-    svg += fmt::format(R"(<text class="end series-{}" x="{:.1f}" y="{:.1f}">{}</text>)", label.series,
+    svg += fmt::format(R"(<text class="end series-{}" x="{:.1f}" y="{:.1f}">{}</text>)", label.colour,
                        kLeft + kPlotWidth + 7, label.y - overhang + 4, format_value(label.value));
   }
 }
@@ -214,7 +228,7 @@ void draw_best(const Chart& chart, const Axes& axes, std::string& svg) {
     return;
   }
   svg += fmt::format(R"(<circle class="best series-{}" cx="{:.1f}" cy="{:.1f}" r="4.5"><title>{}</title></circle>)",
-                     chart.series.size() - 1, axes.x(best->x), axes.y(best->y),
+                     colours_of(chart).back(), axes.x(best->x), axes.y(best->y),
                      escape_html(place_text(chart, "best {0}: {1} at {2} {3}", chart.series.back(), *best)));
 }
 
@@ -312,6 +326,19 @@ std::vector<double> smoothed(const std::vector<double>& values, double weight) {
   return result;
 }
 
+std::vector<size_t> colours_of(const Chart& chart) {
+  std::vector<std::string> names;
+  std::vector<size_t> colours;
+  for (const ChartSeries& series : chart.series) {
+    const auto found = std::ranges::find(names, series.name);
+    colours.push_back(static_cast<size_t>(found - names.begin()));
+    if (found == names.end()) {
+      names.push_back(series.name);
+    }
+  }
+  return colours;
+}
+
 std::string line_chart(const Chart& chart) {
   const Axes axes(chart);
   std::string svg = fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">)", kWidth,
@@ -321,8 +348,9 @@ std::string line_chart(const Chart& chart) {
                        text_in(chart.language, "no values yet"));
   } else {
     draw_axes(chart, axes, svg);
+    const std::vector<size_t> colours = colours_of(chart);
     for (size_t i = 0; i < chart.series.size(); ++i) {
-      draw_series(chart, i, axes, svg);
+      draw_series(chart, chart.series[i], colours[i], axes, svg);
     }
     draw_end_labels(chart, axes, svg);
     draw_best(chart, axes, svg);

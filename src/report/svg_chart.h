@@ -19,10 +19,12 @@ std::string format_tick(double value);
 /// finite is "n/a".
 std::string format_value(double value);
 
-/// One curve. A y that is not finite is a gap. Requires: x increases.
+/// One curve. A y that is not finite is a gap. Series of one name are repetitions of one thing with other seeds: they
+/// share a colour and the label at their ends. Requires: x increases.
 struct ChartSeries {
   std::string name;
   std::vector<double> x, y;
+  std::string seed{};  ///< of a repetition: "2"; empty where there is one series of the name
 };
 
 enum class ChartBest { kNone, kLowest, kHighest };
@@ -38,10 +40,14 @@ struct Chart {
   PageLanguage language = PageLanguage::kEnglish;  ///< names in the table of page_texts.h are shown in it
 };
 
+/// Returns the number of the colour of each series: "series-1" of the style sheet is 1. Series of one name share it.
+std::vector<size_t> colours_of(const Chart& chart);
+
 /// Returns the chart as one inline <svg> element, which is well-formed XML without external resources. It has axes with
-/// round ticks, one line for each series, points with <title> tooltips and a text alternative in aria-label. The last
-/// value of each series stands beside its end. The style sheet of the page sets the colours of the classes "series-0",
-/// "series-1", .... Long series are thinned to the resolution of the chart. A chart without finite points says so.
+/// round ticks, one line for each series, points with <title> tooltips and a text alternative in aria-label. Lines of
+/// one name have the class "thin". The last value of each series stands beside its end, or the mean of those of one
+/// name. The style sheet of the page sets the colours of the classes "series-0", "series-1", .... Long series are
+/// thinned to the resolution of the chart. A chart without finite points says so.
 std::string line_chart(const Chart& chart);
 
 /// Returns the exponential moving average of noisy values with bias correction: s = w s + (1 - w) y. Values that are

@@ -136,8 +136,12 @@ double median_speed(const std::vector<TrainRow>& rows) {
 
 std::string chart_figure(Chart chart) {
   std::string html = "<figure><figcaption><span>" + said(chart.title) + "</span>";
+  const std::vector<size_t> colours = colours_of(chart);
+  size_t keys = 0;
   for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i) {
-    html += fmt::format(R"(<span class="key series-{}">{}</span>)", i, said(chart.series[i].name));
+    if (colours[i] == keys) {  // the first of its name
+      html += fmt::format(R"(<span class="key series-{}">{}</span>)", keys++, said(chart.series[i].name));
+    }
   }
   html += "</figcaption><div class=\"en\">" + line_chart(chart) + "</div>";
   chart.language = PageLanguage::kChinese;

@@ -63,6 +63,7 @@ svg text { fill: var(--ink); font-family: var(--sans); }
 .chart .grid { stroke: var(--grid); stroke-width: 1; }
 .chart .axis { stroke: var(--line); stroke-width: 1.2; }
 .chart .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
+.chart .line.thin { stroke-width: 1.2; }
 .chart .line.series-0 { stroke: var(--c0); } .chart .line.series-1 { stroke: var(--c1); }
 .chart .line.series-2 { stroke: var(--c2); }
 .chart text.series-0 { fill: var(--c0); } .chart text.series-1 { fill: var(--c1); }

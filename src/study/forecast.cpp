@@ -75,7 +75,8 @@ TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& 
   words.insert(words.end(), of_texts.begin(), of_texts.end());
   return limits_of(words, texts_are_there);
 } catch (const base::Error& error) {
-  base::fail(error.kind(), "study {}: row {}, stage {}: {}", study.name, row.name, stage.name, error.what());
+  const std::string place = row.place.empty() ? "study " + study.name : row.place;
+  base::fail(error.kind(), "{}: row {}, stage {}: {}", place, row.name, stage.name, error.what());
 }
 
 Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured) {

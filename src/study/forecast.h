@@ -30,7 +30,8 @@ struct Forecast {
   double minutes = 0.0;
 };
 
-/// Returns: what ends the training of a stage. Throws: as `limits_of`, with row and stage in front.
+/// Returns: what ends the training of a stage. Throws: as `limits_of`, with the place of the row, the row and the stage
+/// in front: "trial.yaml: line 12: row plain, stage model: --n-heads does not belong to ...".
 TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of);
 
 /// Returns the forecast of a row. Translating and scoring come on top. Patience may end a training before.

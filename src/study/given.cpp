@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/nearest_name.h"
 #include "data/text/text_file.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/read_text.h"
@@ -171,14 +172,40 @@ std::vector<std::string> absent_option_files(const Study& study, std::span<const
   return said;
 }
 
+// What to do about a model that is not there: another study may make it.
+std::string remedy(const fs::path& model) {
+  std::string before;
+  for (const fs::path& part : model) {
+    if (before == "studies") {
+      return fmt::format("it is of the study {}, run that first", part.string());
+    }
+    before = part.string();
+  }
+  return "correct the folder, or train the model first";
+}
+
+// The models that an option of a search may name: those that are given, then those of stages.
+std::vector<std::string> model_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const auto& [name, folder] : study.models) {
+    names.push_back(name);
+  }
+  for (const Stage& stage : study.stages) {
+    if (stage.kind == StageKind::kTrain) {
+      names.push_back(stage.name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> absent_files(const Study& study, std::span<const Row* const> rows) {
   std::vector<std::string> said = absent_option_files(study, rows);
   const auto check = [&](const std::string& owner, const fs::path& model) {
     if (!base::path_exists(model / models::kWeightsName)) {
-      said.push_back(
-          fmt::format("study {}: {} is {}, where no {} is", study.name, owner, model.string(), models::kWeightsName));
+      said.push_back(fmt::format("study {}: {} is {}, where no {} is; {}", study.name, owner, model.string(),
+                                 models::kWeightsName, remedy(model)));
     }
   };
   for (const auto& [name, model] : study.models) {
@@ -194,7 +221,17 @@ std::vector<std::string> absent_files(const Study& study, std::span<const Row* c
   }
   for (const auto& [name, options] : study.searches) {
     const auto* reverse = options.find("reverse-model");
-    if (reverse != nullptr && !study.names_model(reverse->front())) {
+    if (reverse == nullptr || study.names_model(reverse->front())) {
+      continue;
+    }
+    const bool is_name = reverse->front().find('/') == std::string::npos && !base::path_exists(reverse->front());
+    if (is_name) {
+      said.push_back(fmt::format(
+          "study {}: the search {}: --reverse-model is {}, but no stage that trains, no given model and no folder has "
+          "this name; models: {}{}",
+          study.name, name, reverse->front(), fmt::join(model_names(study), ", "),
+          base::did_you_mean(reverse->front(), model_names(study))));
+    } else {
       check("the reverse model of the search " + name, reverse->front());
     }
   }

@@ -9,7 +9,8 @@
 namespace dragoman::study {
 
 /// Returns what is to be said of the models and of the files of options that a study is given for `rows` and that are
-/// not there: "study student: the model teacher is multi30k/model, where no model.safetensors is".
+/// not there, with what to try: "study student: the model teacher is studies/first/base/seed-1/model, where no
+/// model.safetensors is; it is of the study first, run that first".
 std::vector<std::string> absent_files(const Study& study, std::span<const Row* const> rows);
 
 /// Checks, before any training, that the texts and tests which a study is given fit: parts have their lines and

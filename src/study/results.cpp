@@ -13,8 +13,10 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "models/model_folder.h"
+#include "study/row_settings.h"
 #include "study/run.h"
 #include "tensor/safetensors_header.h"
+#include "training/stop_rule.h"
 
 namespace dragoman::study {
 namespace {
@@ -83,12 +85,20 @@ End end_of(const report::MetricsHistory& metrics) {
   return end;
 }
 
+// Whether its last run ended for want of progress.
+bool ended_by_patience(const report::MetricsHistory& metrics) {
+  const auto last = std::find_if(metrics.events.rbegin(), metrics.events.rend(),
+                                 [](const report::EventRow& event) { return event.name == "finish"; });
+  return last != metrics.events.rend() && last->text == training::stop_text(training::StopReason::kEarlyStop);
+}
+
 CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& cell, const TestScorer& scorer) {
   CellResult result;
   result.seed = cell.seed;
   const std::filesystem::path model = folder.model_of(cell, study.last_stage().name);
   result.parameters = parameters_of(model);
   result.vocabulary = vocabulary_of(model);
+  result.settings = settings_of(model);
   for (const Stage& stage : study.stages) {
     if (stage.kind != StageKind::kTrain) {
       continue;
@@ -101,6 +111,7 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
       result.updates = last.step;
       result.epochs = last.epoch;
       result.last_minutes = last.seconds / 60.0;
+      result.ended_by_patience = ended_by_patience(metrics);
       result.curve = metrics.validation;
     }
   }

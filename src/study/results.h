@@ -18,10 +18,12 @@ struct CellResult {
   int64_t parameters = 0;
   int64_t updates = 0;
   double epochs = 0.0;
-  double minutes = 0.0;                ///< of training, all stages
-  double last_minutes = 0.0;           ///< of the last one
-  double loss = report::kNotMeasured;  ///< least validation loss of the last stage
-  std::string vocabulary;              ///< hashes of the vocabularies of its model
+  double minutes = 0.0;                         ///< of training, all stages
+  double last_minutes = 0.0;                    ///< of the last one
+  double loss = report::kNotMeasured;           ///< least validation loss of the last stage
+  bool ended_by_patience = false;               ///< the last one: it would have gone on without progress
+  std::string vocabulary;                       ///< hashes of the vocabularies of its model
+  std::map<std::string, std::string> settings;  ///< of its model, by name (settings_of)
   std::vector<report::ValidationRow> curve;
   /// By search and test set, in the order of the study's metrics.
   std::map<std::string, std::map<std::string, std::vector<double>>> scores;

@@ -1,39 +1,22 @@
 #include "study/run.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "study/asked_words.h"
 #include "training/checkpoint.h"
 
 namespace dragoman::study {
 
 namespace {
 
-// The words with options in the order of the alphabet, each with the values behind it: their order changes nothing.
-std::vector<std::vector<std::string>> sorted(const std::vector<std::string>& words) {
-  std::vector<std::vector<std::string>> groups(1);
-  for (const std::string& word : words) {
-    if (word.starts_with("--")) {
-      groups.emplace_back();
-    }
-    groups.back().push_back(word);
-  }
-  std::sort(groups.begin() + 1, groups.end());
-  return groups;
-}
-
-bool is_asked(const Step& step, const std::vector<std::string>& mark) {
-  return sorted(mark) == sorted(step.asked);
-}
-
 bool is_done(const StudyFolder& folder, const Cell& cell, const Step& step) {
   const auto mark = folder.marked(cell, step.name);
-  return mark.has_value() && is_asked(step, *mark) && std::ranges::all_of(step.outputs, base::path_exists);
+  return mark.has_value() && asks_the_same(*mark, step.asked) && std::ranges::all_of(step.outputs, base::path_exists);
 }
 
 // Whether a training goes on from what it has saved.
@@ -53,10 +36,10 @@ std::optional<std::vector<std::string>> kept_of(const StudyFolder& folder, const
 void check_may_act(const StudyFolder& folder, const Cell& cell, const Step& step) {
   const auto kept = kept_of(folder, cell, step);
   const std::string place = folder.cell_folder(cell).string();
-  base::check_usage(!kept.has_value() || is_asked(step, *kept),
-                    "{}: {} was {} with \"{}\", now it is \"{}\"; name another --folder, or remove {}", place,
-                    step.name, folder.marked(cell, step.name).has_value() ? "done" : "begun",
-                    fmt::join(kept.value_or(std::vector<std::string>()), " "), fmt::join(step.asked, " "), place);
+  base::check_usage(!kept.has_value() || asks_the_same(*kept, step.asked),
+                    "{}: {} was {} with other options: {}; give the old ones back, name another --folder, or remove {}",
+                    place, step.name, folder.marked(cell, step.name).has_value() ? "done" : "begun",
+                    asked_changes(kept.value_or(std::vector<std::string>()), step.asked), place);
 }
 
 }  // namespace
@@ -92,7 +75,7 @@ bool is_done(const Study& study, const StudyFolder& folder, const Cell& cell) {
 bool is_changed(const Study& study, const StudyFolder& folder, const Cell& cell) {
   return std::ranges::any_of(steps_of(study, folder, cell), [&](const Step& step) {
     const auto mark = folder.marked(cell, step.name);
-    return mark.has_value() && !is_asked(step, *mark);
+    return mark.has_value() && !asks_the_same(*mark, step.asked);
   });
 }
 

@@ -86,6 +86,7 @@ struct Row {
   OptionList options;           ///< of all trainings
   std::map<std::string, OptionList> stage_options;
   double total_minutes = 0.0;  ///< after which its last training ends, by its options and preset; 0 = no time ends it
+  std::string place{};         ///< of the file, for errors: "trial.yaml: line 12"; empty if no file is known
 
   /// Returns: the options that the row changes in a stage.
   OptionList changes_of(const Stage& stage) const;

@@ -46,12 +46,13 @@ bool is_timed(const Study& study) {
   return std::isfinite(total_minutes(study.row(study.baseline)));
 }
 
-// The best value for a column of a table: NaN if time ended the training long before, so that it would have gone on. A
-// training that time ends has its last validation just after that time.
+// The best value for a column of a table: NaN if the training ended before and would have gone on. One that patience
+// ended has been judged for good. One that time ends may miss that time a little, and validates just after it.
 double best_after(const CellResult& cell, const CurveScore& score, double minutes, double total) {
-  constexpr double kLongBefore = 0.9;
-  const bool has_time_ended_it = cell.last_minutes >= kLongBefore * total;
-  const bool is_known = !has_time_ended_it || cell.last_minutes >= kLongBefore * minutes;
+  constexpr double kALittle = 0.1;
+  const bool has_time_ended_it = cell.last_minutes >= (1.0 - kALittle) * total;
+  const bool is_known =
+      cell.ended_by_patience || cell.last_minutes >= minutes || (has_time_ended_it && total >= minutes);
   return is_known ? best_within(cell, score, minutes >= total ? INFINITY : minutes) : NAN;
 }
 
@@ -90,20 +91,38 @@ double mean_minutes_to(const RowResult& row, const CurveScore& score, double wan
   return spread_over(row, [&](const CellResult& cell) { return minutes_to(cell, score, wanted); }).mean;
 }
 
-// The curve of a row's first seed beside the baseline's.
+// What is said of a row and of the row that it may reach.
+report::SaidText reach_sentence(const RowResult& row, const Target& target, const CurveScore& score) {
+  const auto has_reached = [&](const CellResult& cell) { return std::isfinite(minutes_to(cell, score, target.value)); };
+  const auto reached = static_cast<size_t>(std::ranges::count_if(row.cells, has_reached));
+  const std::string &name = row.row->name, &wanted = target.row->row->name, value = text_of_number(target.value);
+  if (reached == 0) {
+    return {"{0} is in none of its seeds as good in validation as {1} at its best, {2}.", {name, wanted, value}};
+  }
+  if (reached < row.cells.size()) {
+    return {"{0} is as good in validation as {1} at its best, {2}, in {3} of {4} seeds.",
+            {name, wanted, value, fmt::format("{}", reached), fmt::format("{}", row.cells.size())}};
+  }
+  return {"{0} is as good in validation as {1} at its best, {2}, after {3} minutes, {1} after {4}.",
+          {name, wanted, value, text_of_number(mean_minutes_to(row, score, target.value)),
+           text_of_number(mean_minutes_to(*target.row, score, target.value))}};
+}
+
+// The curves of a row's seeds beside the baseline's.
 report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
   const CurveScore score = curve_score(study);
   report::Chart chart;
   chart.title = row.row->name;
   chart.x_label = is_timed(study) ? "minutes" : "step";
   for (const RowResult* each : {&baseline, &row}) {
-    report::ChartSeries series;
-    series.name = each->row->name;
-    for (const report::ValidationRow& point : each->cells.front().curve) {
-      series.x.push_back(is_timed(study) ? point.seconds / 60.0 : static_cast<double>(point.step));
-      series.y.push_back(point.*score.value);
+    for (const CellResult& cell : each->cells) {
+      report::ChartSeries series{.name = each->row->name, .x = {}, .y = {}, .seed = fmt::format("{}", cell.seed)};
+      for (const report::ValidationRow& point : cell.curve) {
+        series.x.push_back(is_timed(study) ? point.seconds / 60.0 : static_cast<double>(point.step));
+        series.y.push_back(point.*score.value);
+      }
+      chart.series.push_back(std::move(series));
     }
-    chart.series.push_back(std::move(series));
     if (&baseline == &row) {
       break;
     }
@@ -130,17 +149,25 @@ report::StudyTable time_table(const Study& study, const StudyResults& results) {
     table.columns.push_back(
         {"minutes to {0}, which each seed of {1} reaches", {text_of_number(target.value), study.reached_row}});
   }
+  bool has_gaps = false;
+  const auto cell_of = [&](std::string text) {
+    has_gaps = has_gaps || text == kNotKnown;
+    return plain(std::move(text));
+  };
   for (const RowResult& row : results.rows) {
     std::vector<report::SaidText> cells = {plain(row.row->name)};
     const double total = total_minutes(*row.row);
     for (const double minutes : study.shown_minutes) {
       cells.push_back(
-          plain(text_of_mean(row, [&](const CellResult& cell) { return best_after(cell, score, minutes, total); })));
+          cell_of(text_of_mean(row, [&](const CellResult& cell) { return best_after(cell, score, minutes, total); })));
     }
     if (target.row != nullptr) {
-      cells.push_back(plain(text_of_number(mean_minutes_to(row, score, target.value))));
+      cells.push_back(cell_of(text_of_number(mean_minutes_to(row, score, target.value))));
     }
     table.rows.push_back(std::move(cells));
+  }
+  if (has_gaps) {
+    table.note = plain("n/a: the training of a seed ended before, had no validation yet, or did not reach the value.");
   }
   return table;
 }
@@ -152,17 +179,10 @@ std::vector<report::SaidText> reach_sentences(const Study& study, const StudyRes
   if (target.row == nullptr || !std::isfinite(target.value)) {
     return sentences;
   }
-  const double own = mean_minutes_to(*target.row, score, target.value);
   for (const RowResult& row : results.rows) {
-    if (&row == target.row) {
-      continue;
+    if (&row != target.row) {
+      sentences.push_back(reach_sentence(row, target, score));
     }
-    const double minutes = mean_minutes_to(row, score, target.value);
-    sentences.push_back({std::isfinite(minutes)
-                             ? "{0} is as good in validation as {1} at its best, {2}, after {3} minutes, {1} after {4}."
-                             : "{0} is not as good in validation as {1} at its best, {2}, in each of its seeds.",
-                         {row.row->name, study.reached_row, text_of_number(target.value), text_of_number(minutes),
-                          text_of_number(own)}});
   }
   return sentences;
 }

@@ -13,14 +13,14 @@ const char* curve_name(const Study& study);
 
 /// Returns the table of Study::shown_minutes and Study::reached_row: the best validation of each row within each number
 /// of minutes, and the minutes until it has a value that every seed of that row reaches. Means over the seeds; "n/a" if
-/// a seed does not reach the value.
+/// a seed does not reach the value, or if something other than patience ended its training before those minutes.
 report::StudyTable time_table(const Study& study, const StudyResults& results);
 
-/// Returns: for each other row, after how many minutes it is as good as the best of Study::reached_row; nothing if that
-/// row is not named or not done.
+/// Returns: for each other row, after how many minutes it is as good as the best of Study::reached_row, or how many of
+/// its seeds ever are; nothing if that row is not named or not done.
 std::vector<report::SaidText> reach_sentences(const Study& study, const StudyResults& results);
 
-/// Returns a chart for each row: the curve of its first seed beside the curve of the baseline.
+/// Returns a chart for each row: the curve of each of its seeds beside those of the baseline.
 std::vector<report::Chart> charts(const Study& study, const StudyResults& results);
 
 }  // namespace dragoman::study

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "base/cpu.h"
 #include "study/study_text.h"
 
@@ -31,6 +35,45 @@ std::string words_of(const Stage& stage) {
   add("keep", number(stage.keep));
   const std::vector<std::string> options = stage.options.arguments();
   return options.empty() ? words : fmt::format("{}, {}", words, fmt::join(options, " "));
+}
+
+// The workers of the trainings: "1", "all cores"; all that are given where rows or stages differ.
+std::string workers_of(const Study& study) {
+  std::vector<std::string> all;
+  for (const Row& row : study.rows) {
+    for (const Stage& stage : study.stages) {
+      if (stage.kind != StageKind::kTrain) {
+        continue;
+      }
+      const OptionList options = study.options_of(row, stage);
+      const std::vector<std::string>* given = options.find("workers");
+      const std::string workers = given == nullptr || given->front() == "0" ? "all cores" : given->front();
+      if (std::ranges::count(all, workers) == 0) {
+        all.push_back(workers);
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+double hours_of(const StudyResults& results) {
+  double minutes = 0.0;
+  for (const RowResult& row : results.rows) {
+    for (const CellResult& cell : row.cells) {
+      minutes += cell.minutes;
+    }
+  }
+  return minutes / 60.0;
+}
+
+const std::map<std::string, std::string>& settings_of(const RowResult& row) {
+  return row.cells.front().settings;
+}
+
+// Empty for what a row does not have.
+std::string value_of(const RowResult& row, const std::string& name) {
+  const auto found = settings_of(row).find(name);
+  return found == settings_of(row).end() ? "" : found->second;
 }
 
 }  // namespace
@@ -79,7 +122,48 @@ report::StudyTable fact_table(const Study& study) {
     const std::string words = fmt::format("{}", fmt::join(options.arguments(), " "));
     table.rows.push_back({{"perplexity {0}", {name}}, plain(words.empty() ? "-" : words)});
   }
-  add("processor", base::cpu_model_name());
+  return table;
+}
+
+report::StudyTable run_table(const Study& study, const StudyResults& results, const Writer& writer) {
+  report::StudyTable table;
+  table.caption = plain("What it ran on");
+  table.columns = {plain("fact"), plain("value")};
+  table.rows = {{plain("program"), plain(writer.program)},
+                {plain("processor"), plain(base::cpu_model_name())},
+                {plain("workers"), plain(workers_of(study))},
+                {plain("date of the report"), plain(writer.date)},
+                {plain("hours of all trainings"), plain(text_of_number(hours_of(results)))}};
+  table.note =
+      plain("Program and processor are those of the run that wrote this report. Trainings may have had others.");
+  return table;
+}
+
+report::StudyTable settings_table(const StudyResults& results) {
+  report::StudyTable table;
+  table.caption = plain("What differs between the rows: recipe.json and config.json of the last training, first seed");
+  table.columns = {plain("option")};
+  std::set<std::string> names;
+  for (const RowResult& row : results.rows) {
+    table.columns.push_back(plain(row.row->name));
+    for (const auto& [name, value] : settings_of(row)) {
+      names.insert(name);
+    }
+  }
+  for (const std::string& name : names) {
+    std::vector<report::SaidText> cells = {plain(name)};
+    std::set<std::string> different;
+    for (const RowResult& row : results.rows) {
+      const std::string value = value_of(row, name);
+      different.insert(value);
+      cells.push_back(plain(value.empty() ? "-" : value));
+    }
+    if (different.size() > 1) {
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  table.note =
+      plain("-: the files of the row do not name the option. It does not belong to its model, or has its default.");
   return table;
 }
 

@@ -15,7 +15,7 @@ namespace dragoman::study {
 
 std::string text_of(const Spread& spread, int digits) {
   if (!std::isfinite(spread.mean)) {
-    return "n/a";
+    return kNotKnown;
   }
   return std::isfinite(spread.deviation)
              ? fmt::format("{:.{}f} ± {:.{}f}", spread.mean, digits, spread.deviation, digits)
@@ -44,8 +44,16 @@ std::string changes_of(const Row& row) {
   return words.empty() ? "-" : fmt::format("{}", fmt::join(words, " "));
 }
 
+// "0.041"; "< 0.001" for less than that, since no p is 0.
 std::string p_text(const std::optional<double>& p) {
-  return p.has_value() ? fmt::format("{:.3f}", *p) : "n/a";
+  constexpr double kLeast = 0.001;
+  return !p.has_value() ? kNotKnown : *p < kLeast ? fmt::format("< {}", kLeast) : fmt::format("{:.3f}", *p);
+}
+
+// As it stands behind a "p": "= 0.041", "< 0.001".
+std::string p_relation(const std::optional<double>& p) {
+  const std::string text = p_text(p);
+  return text.starts_with('<') ? text : "= " + text;
 }
 
 // What the first test set says, or the validation text or loss where there is none.
@@ -63,23 +71,23 @@ SaidText conclusion(const Study& study, const RowComparison& each, const std::st
                                            difference,
                                            each.test,
                                            fmt::format("{}", each.seeds),
-                                           p_text(comparison.p_adjusted),
+                                           p_relation(comparison.p_adjusted),
                                            metric};
   const bool is_loss = each.test.empty();
   switch (comparison.verdict) {
     case Verdict::kBetter:
-      return {is_loss ? "{0} is better than {1}: {2} nats of validation loss, seeds: {4}, p = {5}."
-                      : "{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
+      return {is_loss ? "{0} is better than {1}: {2} nats of validation loss, seeds: {4}, p {5}."
+                      : "{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p {5}.",
               values};
     case Verdict::kWorse:
-      return {is_loss ? "{0} is worse than {1}: {2} nats of validation loss, seeds: {4}, p = {5}."
-                      : "{0} is worse than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
+      return {is_loss ? "{0} is worse than {1}: {2} nats of validation loss, seeds: {4}, p {5}."
+                      : "{0} is worse than {1}: {2} {6} on {3}, seeds: {4}, p {5}.",
               values};
     case Verdict::kUndecided:
       break;
   }
-  return {is_loss ? "{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}, p = {5}."
-                  : "{0} against {1} is undecided: {2} {6} on {3}, seeds: {4}, p = {5}.",
+  return {is_loss ? "{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}, p {5}."
+                  : "{0} against {1} is undecided: {2} {6} on {3}, seeds: {4}, p {5}.",
           values};
 }
 
@@ -136,21 +144,22 @@ StudyTable score_table(const Study& study, const StudyResults& results, const st
   StudyTable table;
   table.caption = study.has_searches() ? SaidText{"Search “{0}”: mean ± standard deviation over the seeds", {search}}
                                        : plain("Mean ± standard deviation over the seeds");
-  table.columns = {plain("row"), plain("changes"), plain("seeds")};
+  table.columns = {plain("row"), plain("seeds")};
   for (const std::string& test : results.tests) {
     for (const std::string& metric : results.metrics) {
       table.columns.push_back(plain(fmt::format("{}, {}", metric, test)));
     }
   }
-  table.note = results.signature;
+  table.columns.push_back(plain("changes"));  // last, for they are long
+  table.note = plain(results.signature);
   for (const RowResult& row : results.rows) {
-    std::vector<SaidText> cells = {plain(row.row->name), plain(changes_of(*row.row)),
-                                   plain(fmt::format("{}", row.cells.size()))};
+    std::vector<SaidText> cells = {plain(row.row->name), plain(fmt::format("{}", row.cells.size()))};
     for (const std::string& test : results.tests) {
       for (size_t metric = 0; metric < results.metrics.size(); ++metric) {
         cells.push_back(plain(text_of(spread_of(row.scores(search, test, metric)))));
       }
     }
+    cells.push_back(plain(changes_of(*row.row)));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -179,14 +188,15 @@ StudyTable comparison_table(const Study& study, const StudyResults& results) {
         plain(fmt::format("{}", each.seeds)),
         plain(signed_text(comparison.difference, digits)),
         plain(std::isfinite(comparison.standard_error) ? fmt::format("{:.{}f}", comparison.standard_error, digits)
-                                                       : "n/a"),
+                                                       : kNotKnown),
         plain(p_text(comparison.p_value)),
         plain(p_text(comparison.p_adjusted)),
         plain(std::string(base::name_of(comparison.verdict)))};
     if (paper.has_value()) {
       const std::optional<double>& of_row = each.row->paper;
-      cells.push_back(plain(of_row ? fmt::format("{:+.1f}", *of_row - *paper) : "n/a"));
-      cells.push_back(plain(of_row ? std::string(base::name_of(agreement_with(*of_row - *paper, comparison))) : "n/a"));
+      cells.push_back(plain(of_row ? fmt::format("{:+.1f}", *of_row - *paper) : kNotKnown));
+      cells.push_back(
+          plain(of_row ? std::string(base::name_of(agreement_with(*of_row - *paper, comparison))) : kNotKnown));
     }
     table.rows.push_back(std::move(cells));
   }
@@ -196,7 +206,9 @@ StudyTable comparison_table(const Study& study, const StudyResults& results) {
 StudyTable training_table(const Study& study, const StudyResults& results) {
   const bool has_words = std::ranges::any_of(study.rows, [](const Row& row) { return !row.about.empty(); });
   StudyTable table;
-  table.caption = plain("Trainings: means over the seeds, of the last stage where nothing else is said");
+  table.caption = plain(
+      "Trainings: means over the seeds, of the last stage where nothing else is said; updates a second and minutes "
+      "an epoch are of all its time, with validations and saving");
   table.columns = {plain("row"),
                    plain("parameters"),
                    plain("updates"),
@@ -296,7 +308,7 @@ StudyTable speed_table(const Study& study, const StudyResults& results) {
 
 }  // namespace
 
-report::StudyReport study_page(const Study& study, const StudyResults& results) {
+report::StudyReport study_page(const Study& study, const StudyResults& results, const Writer& writer) {
   report::StudyReport page;
   page.title = study.title;
   page.about = study.about;
@@ -327,9 +339,15 @@ report::StudyReport study_page(const Study& study, const StudyResults& results) 
   if (!results.tests.empty()) {
     page.tables.push_back(speed_table(study, results));
   }
-  page.chart_note = {"Validation of the first seed, beside that of the baseline: {0}", {curve_name(study)}};
+  if (StudyTable differences = settings_table(results); !differences.rows.empty()) {
+    page.tables.push_back(std::move(differences));
+  }
+  page.chart_note = {
+      "Validation, a line for each seed of the row and of the baseline: {0}. The number at the end of the lines is the "
+      "mean of their last values.",
+      {curve_name(study)}};
   page.charts = charts(study, results);
-  page.facts = {fact_table(study)};
+  page.facts = {fact_table(study), run_table(study, results, writer)};
   return page;
 }
 

@@ -15,6 +15,9 @@ inline report::SaidText plain(std::string text) {
   return {std::move(text), {}};
 }
 
+/// What stands in tables in place of a number that is not known.
+inline constexpr const char* kNotKnown = "n/a";
+
 /// Returns "39.12 ± 0.25"; without a deviation "39.12"; without a mean "n/a".
 std::string text_of(const Spread& spread, int digits = 2);
 

@@ -16,10 +16,12 @@ StudyReport sample() {
   report.title = "Norms <b>";
   report.about = "a & b";
   report.status = {"{0} of {1} runs are done", {"3", "4"}};
-  report.conclusions = {{"{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p = {5}.",
-                         {"rms|x", "layer{0}", "+0.50", "test", "3", "0.004", "BLEU"}}};
-  report.tables = {
-      {{"Against {0}", {"layer"}}, {{"row", {}}, {"verdict", {}}}, {{{"rms|x", {}}, {"better", {}}}}, "BLEU|nrefs:1"}};
+  report.conclusions = {{"{0} is better than {1}: {2} {6} on {3}, seeds: {4}, p {5}.",
+                         {"rms|x", "layer{0}", "+0.50", "test", "3", "= 0.004", "BLEU"}}};
+  report.tables = {{{"Against {0}", {"layer"}},
+                    {{"row", {}}, {"verdict", {}}},
+                    {{{"rms|x", {}}, {"better", {}}}},
+                    {"BLEU|nrefs:1", {}}}};
   Chart chart;
   chart.title = "rms";
   chart.x_label = "minutes";
@@ -41,6 +43,16 @@ TEST(StudyReport, SpeaksBothLanguages) {
   EXPECT_THAT(page, HasSubstr("4 次训练中已完成 3 次"));
   EXPECT_THAT(page, HasSubstr("更好"));
   EXPECT_THAT(page, HasSubstr("与 layer 比较"));
+}
+
+// A long cell in front of numbers would push them off the screen.
+TEST(StudyReport, LongCellsWrap) {
+  StudyReport report = sample();
+  report.tables[0].rows.push_back({{"wide", {}}, {"--d-model=512 --d-ff=2048 --n-heads=8 --dropout=0.3", {}}});
+  const std::string page = render_study(report);
+  EXPECT_THAT(page, HasSubstr("<td class=\"words\">--d-model=512"));
+  EXPECT_THAT(page, HasSubstr("table.study .words { white-space: normal;"));
+  EXPECT_THAT(page, Not(HasSubstr("<th scope=\"row\" class=\"words\">wide")));
 }
 
 TEST(StudyReport, MarkdownHasConclusionsAndTables) {

@@ -134,6 +134,21 @@ TEST(LineChart, MarksTheBestPointOfTheLastSeries) {
   EXPECT_THAT(line_chart(chart), HasSubstr("best training: 3 at step 1"));
 }
 
+TEST(LineChart, SeedsOfOneNameShareColourAndEndLabel) {
+  Chart chart;
+  chart.series = {{"base", {1, 2}, {3, 4}, "1"}, {"row", {1, 2}, {3, 5}, "1"}, {"row", {1, 2}, {3, 8}, "2"}};
+  EXPECT_THAT(colours_of(chart), ElementsAre(0, 1, 1));
+  const std::string svg = line_chart(chart);
+  expect_sound(svg);
+  EXPECT_EQ(count_of(svg, "class=\"line thin series-1\""), 2U);
+  EXPECT_EQ(count_of(svg, "class=\"line series-0\""), 1U) << "one seed has a full line";
+  EXPECT_EQ(count_of(svg, "class=\"end series-1\""), 1U);
+  EXPECT_THAT(svg, HasSubstr(">6.5</text>")) << "the mean of 5 and 8";
+  EXPECT_THAT(svg, HasSubstr("<title>row, seed 2: 8 at step 2</title>"));
+  chart.language = PageLanguage::kChinese;
+  EXPECT_THAT(line_chart(chart), HasSubstr("<title>row，种子 2：步数 2 时 8</title>"));
+}
+
 TEST(LineChart, LongSeriesStaySmall) {
   Chart chart = chart_of({}, {});
   for (int i = 0; i < 200'000; ++i) {

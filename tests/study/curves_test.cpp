@@ -68,7 +68,32 @@ TEST_F(StudyCurves, BestValuesAndMinutesAreMeansOverTheSeeds) {
   const std::vector<report::SaidText> sentences = reach_sentences(study_, results_);
   ASSERT_EQ(sentences.size(), 2U);
   EXPECT_THAT(sentences[0].values, ElementsAre("fast", "slow", "32.00", "10.05", "13.55"));
-  EXPECT_THAT(sentences[1].english, testing::HasSubstr("is not as good"));
+  EXPECT_THAT(sentences[1].english, testing::HasSubstr("in {3} of {4} seeds"));
+  EXPECT_THAT(sentences[1].values, ElementsAre("worse", "slow", "32.00", "1", "2"));
+}
+
+TEST_F(StudyCurves, ARowThatNeverReachesTheValueSaysSo) {
+  add("slow", {cell({{15.1, 36}}, 15.1)});
+  add("worse", {cell({{15.1, 34}}, 15.1), cell({{15.1, 35}}, 15.1)});
+  const std::vector<report::SaidText> sentences = reach_sentences(study_, results_);
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_THAT(sentences[0].english, testing::HasSubstr("in none of its seeds"));
+  for (const report::SaidText& each : sentences) {
+    EXPECT_NE(report::text_in(report::PageLanguage::kChinese, each.english), each.english);
+  }
+}
+
+TEST_F(StudyCurves, EachSeedHasItsCurve) {
+  add("fast", {cell({{3, 20}}, 15.1), cell({{3, 21}}, 15.1)});
+  add("slow", {cell({{3, 10}}, 15.1), cell({{3, 11}}, 15.1), cell({{3, 12}}, 15.1)});
+  results_.rows[1].cells[2].seed = 7;
+  const std::vector<report::Chart> all = charts(study_, results_);
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all[0].series.size(), 5U);
+  EXPECT_EQ(all[0].series[1].name, "fast");
+  EXPECT_EQ(all[0].series[4].name, "slow");
+  EXPECT_EQ(all[0].series[4].seed, "7");
+  EXPECT_THAT(all[0].series[4].y, ElementsAre(12.0));
 }
 
 TEST_F(StudyCurves, ALossIsReachedFromAbove) {
@@ -91,7 +116,20 @@ TEST_F(StudyCurves, WithoutTheRowThatIsReachedThereIsNoColumn) {
 // A training that patience ended after 8 minutes has been judged for good; what it had then is what it has after 60.
 TEST_F(StudyCurves, ATrainingThatEndedByItselfHasItsValuesEver) {
   add("fast", {cell({{3, 20}, {8, 25}}, 8.0)});
+  results_.rows[0].cells[0].ended_by_patience = true;
   EXPECT_THAT(cells_of("fast"), ElementsAre("20.00", "25.00", "25.00"));
+  EXPECT_TRUE(time_table(study_, results_).note.english.empty());
+}
+
+// What a training of 8 minutes would have had after 15 is not known, whether time would have ended it or not.
+TEST_F(StudyCurves, ATrainingThatUpdatesEndedHasNoValuesLater) {
+  for (const double total : {0.0, 15.0}) {
+    results_.rows.clear();
+    study_.rows[0].total_minutes = total;
+    add("fast", {cell({{3, 20}, {8, 25}}, 8.0)});
+    EXPECT_THAT(cells_of("fast"), ElementsAre("20.00", "n/a", "n/a")) << total;
+    EXPECT_THAT(time_table(study_, results_).note.english, testing::HasSubstr("n/a: the training of a seed ended"));
+  }
 }
 
 }  // namespace

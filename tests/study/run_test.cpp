@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/text/text_file.h"
+#include "study/asked_words.h"
 #include "study/forecast.h"
 #include "study/given.h"
 #include "study/study_check.h"
@@ -180,7 +181,8 @@ TEST_F(StudyRun, ATrainingUnderWayGoesOnWithTheSameOptionsOnly) {
   ASSERT_EQ(run(stopped), 143);
   study_.stages[0].options.set("max-steps", {"900"});
   StandIn other;
-  expect_error(base::ErrorKind::kUsage, {"both was begun with", "--max-steps=900"}, [&] { run(other); });
+  expect_error(base::ErrorKind::kUsage, {"both was begun with other options: max-steps was not given, is 900; give"},
+               [&] { run(other); });
   study_.stages[0].options.remove({"max-steps"});
   StandIn same;
   EXPECT_EQ(run(same), 0) << "what was asked for first goes on";
@@ -193,6 +195,35 @@ TEST_F(StudyRun, ATrainingUnderWayGoesOnWithTheSameOptionsOnly) {
   study_.stages[0].options.set("max-steps", {"800"});
   StandIn again;
   EXPECT_EQ(run(again), 0);
+}
+
+TEST(StudyAskedWords, ChangesAreNamedWithBothValues) {
+  const Words before = {"train",
+                        "--dropout=0.1",
+                        "--max-steps=6",
+                        "--whole",
+                        "a",
+                        "b",
+                        "--seed=1",
+                        "source source, target a, text , from "};
+  Words now = {"train",
+               "--max-steps=9",
+               "--whole",
+               "a",
+               "c",
+               "--clip-norm=5",
+               "--seed=1",
+               "source source, target a+b, text , from first",
+               "validated in reverse"};
+  EXPECT_EQ(
+      asked_changes(before, now),
+      "clip-norm was not given, is 5; dropout was 0.1, is not given; max-steps was 6, is 9; start-from was not given, "
+      "is first; target was a, is a+b; validated was not given, is in reverse; whole was a b, is a c");
+  EXPECT_FALSE(asks_the_same(before, now));
+  EXPECT_TRUE(asks_the_same({"search", "", "--a=1", "--b=2", "hash"}, {"search", "", "--b=2", "--a=1", "hash"}));
+  EXPECT_FALSE(asks_the_same({"search", "--a=1", "hash", "test"}, {"search", "--a=1", "test", "hash"}));
+  EXPECT_EQ(asked_changes({"filter", "m", "s", "t", "", "0.5"}, {"filter", "m", "s", "t", "", "0.8"}),
+            "keep was 0.5, is 0.8");
 }
 
 // Of a study that an earlier version began it is not known; `train` itself refuses another recipe.
@@ -444,6 +475,17 @@ TEST_F(StudyRun, UpdatesThatTheStudyAsksForAreNotPredictedByThePresetsMinutes) {
   EXPECT_NEAR(forecast(study_, row, of_preset, {{"both", 0.6}, {"model", 1.2}}).minutes, 3.0, 1e-12);
 }
 
+TEST_F(StudyRun, AnOptionThatDoesNotFitNamesThePlaceOfItsRow) {
+  const LimitsOf refuses = [](const Words&, bool) -> TrainingLimits {
+    base::fail(base::ErrorKind::kUsage, "no heads");
+  };
+  expect_error(base::ErrorKind::kUsage, {"study trial: row base, stage both: no heads"},
+               [&] { forecast(study_, study_.rows[0], refuses, {}); });
+  study_.rows[0].place = "trial.yaml: line 12";
+  expect_error(base::ErrorKind::kUsage, {"trial.yaml: line 12: row base, stage both: no heads"},
+               [&] { forecast(study_, study_.rows[0], refuses, {}); });
+}
+
 TEST_F(StudyRun, ALimitIsAskedWithTheNamesOfTheTexts) {
   const LimitsOf limits = [&](const Words& words, bool texts_are_there) {
     EXPECT_FALSE(texts_are_there);
@@ -488,11 +530,16 @@ TEST_F(StudyRun, ModelsThatAreNotThereAreNamedForTheRowsThatAreRun) {
   EXPECT_TRUE(absent_files(study_, first).empty());
   EXPECT_EQ(absent_files(study_, second),
             std::vector<std::string>{
-                "study trial: the initial model of row other is nowhere, where no model.safetensors is"});
+                "study trial: the initial model of row other is nowhere, where no model.safetensors is; correct the "
+                "folder, or train the model first"});
+  study_.rows[1].options.set("initial-model", {"studies/first/base/seed-1/model"});
+  EXPECT_TRUE(absent_files(study_, second).front().ends_with("is; it is of the study first, run that first"));
   OptionList reverse;
   reverse.set("reverse-model", {"forward"});  // a text
   study_.searches = {{"reverse", reverse}};
-  EXPECT_EQ(absent_files(study_, first).size(), 1U);
+  EXPECT_EQ(absent_files(study_, first),
+            std::vector<std::string>{"study trial: the search reverse: --reverse-model is forward, but no stage that "
+                                     "trains, no given model and no folder has this name; models: both, model"});
 }
 
 TEST_F(StudyRun, NamesThatNoStageMakesAreRefused) {
