@@ -1,6 +1,7 @@
 #include "cli/study_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -238,6 +239,14 @@ class StudyReader : private StudyParts {
                 "{}: metrics must be of translations, of labels or of tags, and of one kind", place(node));
   }
 
+  // @param change  of --set.  @param stage  that it names
+  std::string unknown_stage(const std::string& change, const std::string& stage) const {
+    std::vector<std::string> known;
+    std::ranges::transform(study_.stages, std::back_inserter(known), &Stage::name);
+    return fmt::format("--set {}: {}: no stage is called {}; stages: {}{}", change, file(), stage,
+                       fmt::join(known, ", "), base::did_you_mean(stage, known));
+  }
+
   // Lays an option of --set over the study or a stage.
   void change(const std::string& text) {
     const size_t equals = text.find('=');
@@ -248,13 +257,13 @@ class StudyReader : private StudyParts {
     const size_t dot = name.find('.');
     const auto stage = std::ranges::find(study_.stages, name.substr(0, dot), &Stage::name);
     const bool names_stage = dot != std::string::npos && stage != study_.stages.end();
+    check_usage(names_stage || dot == std::string::npos, "{}", unknown_stage(text, name.substr(0, dot)));
     const CommandOptions& command = names_stage ? of_stage(*stage) : of_train();
-    std::vector<std::string> known = command.names();
-    std::ranges::copy(variable_names(), std::back_inserter(known));
     const std::string option = names_stage ? name.substr(dot + 1) : name;
+    const std::string variable = names_stage ? "" : base::did_you_mean(option, variable_names());
     check_usage(std::ranges::count(command.names(), option) > 0,
                 "--set {}: {} has no variable and no option of that name{}", text, file(),
-                base::did_you_mean(option, known));
+                variable.empty() ? base::did_you_mean(option, command.names()) : variable);
     check_option_values(command.option(option), option, {value}, "--set");
     (names_stage ? stage->options : study_.options).set(option, {value});
   }

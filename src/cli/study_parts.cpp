@@ -41,7 +41,8 @@ const std::vector<std::string>& keys_of(StageKind kind) {
 }
 
 // What each kind of stage needs.
-void check_stage(const Stage& stage, const std::string& place) {
+// @param has_keep  it says how much a filter keeps, if only all
+void check_stage(const Stage& stage, bool has_keep, const std::string& place) {
   const auto need = [&](bool has, const char* what) {
     check_usage(has, "{}: stage {} ({}) needs {}", place, stage.name, base::name_of(stage.kind), what);
   };
@@ -51,6 +52,7 @@ void check_stage(const Stage& stage, const std::string& place) {
   } else if (stage.kind == StageKind::kFilter) {
     need(!stage.source.empty() && !stage.target.empty(), "source and target");
     need(stage.model.empty() != stage.nearest_to.empty(), "a model that scores, or nearest-to");
+    need(has_keep, "keep, the share of the pairs that stay, such as 0.8");
   } else if (stage.kind == StageKind::kBackTranslate) {
     need(!stage.model.empty(), "a model");
     need(!stage.target.empty(), "target, the text to translate");
@@ -58,6 +60,17 @@ void check_stage(const Stage& stage, const std::string& place) {
     need(!stage.model.empty(), stage.kind == StageKind::kDistill ? "a teacher" : "a model");
     need(!stage.source.empty(), "source, the text to translate");
   }
+}
+
+// Texts and models are those of the study: an option near their names would not be what was meant.
+void check_is_option(const std::string& key, const std::string& place) {
+  static const std::set<std::string> texts = {"source", "target", "text", "valid-source", "valid-target", "valid-text"};
+  static const std::set<std::string> models = {"model", "teacher"};
+  check_usage(!texts.contains(key), "{}: {} is no option here; texts are named under texts, for all rows", place, key);
+  check_usage(
+      !models.contains(key),
+      "{}: {} is no option here; models are named under models, and a training starts from one by initial-model", place,
+      key);
 }
 
 }  // namespace
@@ -103,6 +116,11 @@ const CommandOptions& StudyParts::of_stage(const Stage& stage) const {
 
 OptionList StudyParts::options(const YAML::Node& node, const CommandOptions& command) const {
   OptionList list;
+  if (&command == &train_ && node.IsMap()) {
+    for (const auto& entry : node) {
+      check_is_option(entry.first.Scalar(), place(entry.first));
+    }
+  }
   for (const auto& [name, each] : entries(node, command.names(), "options")) {
     const std::vector<std::string> given = values(each, name);
     check_option_values(command.option(name), name, given, place(each));
@@ -137,7 +155,7 @@ Stage StudyParts::read_stage(const std::string& name, const YAML::Node& node) co
                          : stage.nearest_to) = values(each, key);
     }
   }
-  check_stage(stage, place(node));
+  check_stage(stage, node["keep"].IsDefined(), place(node));
   return stage;
 }
 
@@ -157,6 +175,7 @@ StageKind StudyParts::kind_of(const YAML::Node& stage, const std::string& name) 
 study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node, std::span<const Stage> stages) const {
   study::Row row;
   row.name = name;
+  row.place = place(node);
   if (node.IsNull()) {
     return row;
   }
@@ -176,6 +195,7 @@ study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node,
       const auto stage = std::ranges::find(stages, changed, &Stage::name);
       row.stage_options[changed] = options(entry.second, stage == stages.end() ? train_ : of_stage(*stage));
     } else {
+      check_is_option(key, line);
       const std::string option = known_key(entry.first, train_.names(), line);
       const std::vector<std::string> given = values(entry.second, option);
       check_option_values(train_.option(option), option, given, line);

@@ -1,10 +1,13 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/field_json.h"
@@ -124,8 +127,8 @@ class ShapeOptions {
       const auto given = flags.over(config);
       for_each_flag<decltype(config)>([&](const auto& field, auto part) {
         if (command_.get_option(field.flag_spelling())->count() > 0 && flags.has(field.name)) {
-          base::check_usage(options.model.has_field(field.name), "{} does not belong to a model of architecture {}",
-                            field.flag_spelling(), options.model.architecture());
+          base::check_usage(options.model.has_field(field.name), "{} does not belong to a model of architecture {}; {}",
+                            field.flag_spelling(), options.model.architecture(), instead_of(field.name, options.model));
           base::check_field(field, std::invoke(part, given));  // JSON has no NaN
           tree[field.name] = base::json_of(std::invoke(part, given).*field.member);
           is_changed = true;
@@ -145,7 +148,8 @@ class ShapeOptions {
  private:
   static constexpr const char* kOfLanguageModels = "Shape of a language model";
   static constexpr const char* kOfEncoders = "Shape of an encoder";
-  static constexpr int64_t kAnySize = 1000;  // of vocabularies, which are known later
+  static constexpr const char* kLayers = "layers";  // ends the options of the number of layers
+  static constexpr int64_t kAnySize = 1000;         // of vocabularies, which are known later
 
   static models::TransformerConfig shape_of(const TrainOptions& options) {
     return *options.model.get_if<models::TransformerConfig>();
@@ -161,6 +165,27 @@ class ShapeOptions {
         }
       });
     });
+  }
+
+  // What to give in place of an option of another architecture: "its option is --layers" for encoder_layers.
+  static std::string instead_of(std::string_view name, const models::ModelConfig& model) {
+    std::set<std::string> flags;
+    const auto collect = [&](auto config) {
+      for_each_flag<decltype(config)>([&](const auto& field, auto) {
+        const std::string_view own = field.name;
+        if (name.ends_with(kLayers) && own.ends_with(kLayers) && model.has_field(own)) {
+          flags.insert(field.flag_spelling());
+        }
+      });
+    };
+    collect(models::TransformerConfig());
+    collect(models::DecoderOnlyConfig());
+    collect(models::RecurrentConfig());
+    collect(models::ConvolutionalConfig());
+    collect(models::EncoderOnlyConfig());
+    return flags.empty()       ? "leave it out"
+           : flags.size() == 1 ? "its option is " + *flags.begin()
+                               : fmt::format("its options are {}", fmt::join(flags, " and "));
   }
 
   // Adds the flags of an architecture that no other has added. @param title  in --help; null = that of the field

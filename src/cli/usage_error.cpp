@@ -21,6 +21,13 @@ constexpr const char* kWholeNumber = "must be a whole number";
 
 constexpr std::array<std::string_view, 8> kBooleans = {"true", "false", "yes", "no", "on", "off", "1", "0"};
 
+// What other programs have as a value, and how it is asked for here.
+struct OtherName {
+  std::string_view option, value, here;
+};
+constexpr OtherName kOtherNames[] = {
+    {"--optimizer", "adamw", "AdamW is adam with --weight-decay 0.1 --decayed matrices"}};
+
 template <typename Integer>
 std::string rule_of_integer(const std::string& value) {
   Integer number{};
@@ -44,11 +51,17 @@ std::string rule_of_number(const std::string& value) {
   return !value.empty() && end == value.c_str() + value.size() ? "" : "must be a number";
 }
 
-std::string rule_of_choice(const std::vector<std::string>& choices, const std::string& value) {
+std::string rule_of_choice(const std::string& option, const std::vector<std::string>& choices,
+                           const std::string& value) {
   if (std::ranges::find(choices, value) != choices.end()) {
     return "";
   }
   const std::string list = "must be " + listed(choices, "or");
+  for (const OtherName& other : kOtherNames) {
+    if (other.option == option && other.value == CLI::detail::to_lower(value)) {
+      return fmt::format("{}; {}", list, other.here);
+    }
+  }
   return choices.size() == 1 ? list : list + base::did_you_mean(value, choices, "");
 }
 
@@ -220,7 +233,7 @@ std::string broken_rule(const CLI::Option& option, const std::string& value) {
     return rule_of_number(value);
   }
   const std::vector<std::string> choices = choices_of(option);
-  return choices.empty() ? "" : rule_of_choice(choices, value);
+  return choices.empty() ? "" : rule_of_choice(option.get_name(), choices, value);
 }
 
 std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& error,

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
 namespace dragoman::cli {
@@ -22,7 +23,7 @@ class StudyFile : public ::testing::Test {
            "rows: {one: {}}\n"
            "stages:\n"
            "  first: {do: train, source: source, target: target}\n"
-           "  kept: {do: filter, source: source, target: target, model: first}\n"
+           "  kept: {do: filter, source: source, target: target, model: first, keep: 0.5}\n"
            "  second: {do: train, source: source, target: target, start-from: first}\n";
   }
 
@@ -47,6 +48,16 @@ TEST_F(StudyFile, AChangedStageTakesTheOptionsOfItsCommand) {
   EXPECT_EQ(study.stages[1].options.find("batch-tokens")->front(), "100");
   EXPECT_EQ(study.stages[2].options.find("dropout")->front(), "0.2");
   EXPECT_THROW(read({"kept.dropout=0.2"}), base::Error);
+}
+
+TEST_F(StudyFile, AChangeOfWhatIsNotThereNamesWhatIs) {
+  using test_support::expect_error;
+  expect_error(base::ErrorKind::kUsage,
+               {"no stage is called frist; stages: first, kept, second; did you mean \"first\""},
+               [&] { read({"frist.dropout=0.2"}); });
+  std::ofstream(folder_.path() / "two.yaml", std::ios::app) << "variables: {from: en}\n";
+  expect_error(base::ErrorKind::kUsage, {"no variable and no option of that name; did you mean \"from\""},
+               [&] { read({"form=de"}); });
 }
 
 }  // namespace

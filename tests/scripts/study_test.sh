@@ -170,6 +170,12 @@ expect "folders without the teacher" "" "$(find . -name astray -type d)"
 "$program" study astray.yaml --corpus corpus --dry-run >out 2>err
 expect "status of a dry run without the teacher" 0 $?
 expect "message of a dry run without the teacher" 1 "$(grep -c 'the model teacher is nowhere/seed-1/model' err)"
+sed 's,whole/base/seed-1,studies/first/base/seed-1,' taught.yaml >astray.yaml
+"$program" study astray.yaml --corpus corpus --quiet --folder astray >out 2>err
+expect "message without the model of another study" 1 "$(grep -c 'no model.safetensors is; it is of the study first, run that first' err)"
+sed 's,reverse-model: teacher,reverse-model: taecher,' taught.yaml >astray.yaml
+"$program" study astray.yaml --corpus corpus --quiet --folder astray >out 2>err
+expect "message with a reverse model that is no name" 1 "$(grep -c -- '--reverse-model is taecher, but no stage that trains, .* models: teacher, model; did you mean "teacher"' err)"
 cp -r whole/dropout-0/seed-1/model other
 "$program" study taught.yaml --corpus corpus --quiet --folder taught --set t=1 >out 2>err  # t is no option
 expect "status of an unknown change" 2 $?
@@ -335,6 +341,15 @@ refuse 'row dropout-0, stage both: --d-model is 15, must be a multiple of --n-he
 refuse 'no row is called "bases"; did you mean "base"?' '' --rows bases
 refuse 'no option of that name; did you mean "dropout"?' '' --set dropuot=0.1
 refuse 'must be NAME=VALUE' '' --set dropout
+refuse 'no variable and no option of that name; did you mean "from"?' '' --set form=de
+refuse 'no stage is called forwerd; stages: both, forward, backward, near, model; did you mean "forward"?' '' --set forwerd.beam-size=2
+refuse 'wrong.yaml: line 30: stage near (filter) needs keep, the share of the pairs that stay' 's/, keep: 0.5//'
+refuse 'wrong.yaml: line 25: source is no option here; texts are named under texts, for all rows' 's/dropout: 0,/source: train.en,/'
+refuse 'wrong.yaml: line 25: model is no option here; models are named under models' 's/dropout: 0,/model: other,/'
+refuse 'wrong.yaml: line 21: row dropout-0, stage both: --n-heads does not belong to a model of architecture recurrent; leave it out' 's/^  preset: tiny/  preset: gru-mini/; /^  .*coder-layers: 1\|^  d-ff: 16\|^  n-heads: 1/d; s/dropout: 0,/n-heads: 2,/'
+refuse 'wrong.yaml: line 24: row base, stage both: --encoder-layers does not belong to a model of architecture recurrent; its option is --layers' 's/^  preset: tiny/  preset: gru-mini/'
+refuse 'architecture convolutional; its options are --decoder-layers and --encoder-layers' 's/^  preset: tiny/  preset: conv-mini/; /^  d-ff: 16\|^  n-heads: 1/d; s/dropout: 0,/layers: 3,/'
+refuse 'wrong.yaml: line 25: optimizer is "adamw", must be adam or muon; AdamW is adam with --weight-decay 0.1 --decayed matrices' 's/dropout: 0,/optimizer: adamw,/'
 refuse '--measure goes with --dry-run' '' --measure 5
 refuse 'unknown key "share"' 's/do: distill,/do: distill, share: 0.5,/'
 refuse 'the stage forward needs do: train, translate' 's/forward: {do: distill,/forward: {/'
