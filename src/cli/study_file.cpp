@@ -123,14 +123,14 @@ class StudyReader : private StudyParts {
         study_.texts[name] = text_path(text, name);
         continue;
       }
-      for (const auto& [key, each] : entries(text, {"file", "column", "lines"}, name)) {
+      for (const auto& [key, each] : entries(text, {"file", "column", "lines", "join"}, name)) {
         if (key == "file") {
           study_.texts[name] = text_path(each, name);
         } else {
           const auto number = value_as<int64_t>(each, key, "a whole number");
           check_usage(number >= 1, "{}: {} is {}, must be 1 or more", place(each), key, number);
           study::TextPart& part = study_.parts[name];
-          (key == "lines" ? part.lines : part.column) = static_cast<size_t>(number);
+          (key == "lines" ? part.lines : key == "join" ? part.join : part.column) = static_cast<size_t>(number);
         }
       }
       check_usage(study_.texts.contains(name), "{}: {} needs a file", place(text), name);

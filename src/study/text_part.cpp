@@ -40,7 +40,8 @@ Lines sentences_of(const Lines& words) {
 }  // namespace
 
 std::string TextPart::words() const {
-  return (column > 0 ? fmt::format(", column {}", column) : "") + (lines > 0 ? fmt::format(", {} lines", lines) : "");
+  return (column > 0 ? fmt::format(", column {}", column) : "") + (lines > 0 ? fmt::format(", {} lines", lines) : "") +
+         (join > 1 ? fmt::format(", join {}", join) : "");
 }
 
 std::string copy_name(const std::string& text, const std::filesystem::path& file) {
@@ -61,6 +62,11 @@ Lines read_part(const std::filesystem::path& file, const TextPart& part) {
     base::check_usage(part.lines <= lines.size(), "{}: has {} lines, the study wants its first {}", file.string(),
                       lines.size(), part.lines);
     lines.resize(part.lines);
+  }
+  if (part.join > 1) {
+    base::check_usage(part.join <= lines.size(), "{}: has {} lines, the study joins {}", file.string(), lines.size(),
+                      part.join);
+    lines = consecutive(lines, static_cast<int64_t>(part.join));
   }
   return lines;
 }

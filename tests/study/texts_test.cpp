@@ -70,6 +70,10 @@ TEST(StudyTexts, APartIsAColumnAndFirstLines) {
   EXPECT_EQ(read_part(table, {}), (Lines{"1\tgood film", "0\tbad\tlast", "1\t"}));
   EXPECT_EQ(read_part(table, {.column = 2}), (Lines{"good film", "bad", ""}));
   EXPECT_EQ(read_part(table, {.column = 1, .lines = 2}), (Lines{"1", "0"}));
+  EXPECT_EQ(read_part(table, {.column = 1, .join = 2}), Lines{"1 0"});
+  EXPECT_EQ(read_part(table, {.column = 1, .lines = 2, .join = 2}), Lines{"1 0"});
+  EXPECT_THAT(test_support::error_of([&] { read_part(table, {.join = 4}); }),
+              testing::EndsWith("has 3 lines, the study joins 4"));
   EXPECT_THAT(test_support::error_of([&] { read_part(table, {.column = 3}); }),
               testing::HasSubstr("train.tsv:1: has 2 columns, the study wants column 3"));
   EXPECT_THAT(test_support::error_of([&] { read_part(table, {.lines = 4}); }),
