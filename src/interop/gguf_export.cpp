@@ -50,6 +50,7 @@ class Converter {
   const char* architecture() {
     const nn::LayerOptions& options = config_.layer;
     require(config_.norm_order == nn::NormOrder::kPre, "norm_order", base::name_of(config_.norm_order), "pre");
+    require(options.d_key == 0, "d_key", options.d_key, "0");
     require(options.scale_attention, "scale_attention", options.scale_attention, "true");
     require(options.window == 0 || options.window >= config_.max_positions, "window", options.window, "0");
     if (options.norm == kernels::NormKind::kLayer) {

@@ -42,6 +42,7 @@ void check_layers(const EncoderOnlyConfig& config, const Requirements& theirs) {
   theirs.require(config.layer_config().kv_heads() == config.n_heads, "n_kv_heads", layer.n_kv_heads, "that of n_heads");
   theirs.require(config.layer_config().head_width() * config.n_heads == config.d_model, "d_head", layer.d_head,
                  "d_model / n_heads");
+  theirs.require(layer.d_key == 0, "d_key", layer.d_key, "0");
   theirs.require(layer.scale_attention, "scale_attention", layer.scale_attention, "true");
   theirs.require(!layer.scale_embedding, "scale_embedding", layer.scale_embedding, "false");
   theirs.require(!layer.qk_norm, "qk_norm", layer.qk_norm, "false");

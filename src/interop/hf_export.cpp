@@ -39,6 +39,7 @@ void check_gpt2(const PlainLanguageModel& model) {
   gpt2.require(config.layer_config().kv_heads() == config.n_heads, "n_kv_heads", layer.n_kv_heads, "that of n_heads");
   gpt2.require(config.layer_config().head_width() * config.n_heads == config.d_model, "d_head", layer.d_head,
                "d_model / n_heads");
+  gpt2.require(layer.d_key == 0, "d_key", layer.d_key, "0");
   gpt2.require(layer.scale_attention, "scale_attention", layer.scale_attention, "true");
   gpt2.require(!layer.qk_norm, "qk_norm", layer.qk_norm, "false");
   gpt2.require(layer.window == 0 || layer.window >= config.max_positions, "window", layer.window, "0");
@@ -74,6 +75,7 @@ void check_llama(const PlainLanguageModel& model) {
   llama.require(config.norm_order == nn::NormOrder::kPre, "norm_order", base::name_of(config.norm_order), "pre");
   llama.require(layer.norm == kernels::NormKind::kRms, "norm", base::name_of(layer.norm), "rms");
   llama.require(config.positions == nn::PositionKind::kRotary, "positions", base::name_of(config.positions), "rope");
+  llama.require(layer.d_key == 0, "d_key", layer.d_key, "0");
   llama.require(layer.scale_attention, "scale_attention", layer.scale_attention, "true");
   llama.require(layer.feed_forward == nn::FeedForwardKind::kGated, "feed_forward", base::name_of(layer.feed_forward),
                 "gated");

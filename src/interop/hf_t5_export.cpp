@@ -43,6 +43,7 @@ void check_is_t5(const TransformerConfig& config, const std::string& file) {
   require_of_t5(!config.embedding_norm, file, "embedding_norm", config.embedding_norm, "false");
   require_of_t5(!layer.qk_norm, file, "qk_norm", layer.qk_norm, "false");
   require_of_t5(layer.n_kv_heads == 0, file, "n_kv_heads", layer.n_kv_heads, "0");
+  require_of_t5(layer.d_key == 0, file, "d_key", layer.d_key, "0");
   require_of_t5(config.decoder_d_ff == 0, file, "decoder_d_ff", config.decoder_d_ff, "0");
   require_of_t5(config.decoder_n_heads == 0, file, "decoder_n_heads", config.decoder_n_heads, "0");
   require_of_t5(!hf_name_of(config.activation).empty(), file, "activation", base::name_of(config.activation),

@@ -66,6 +66,7 @@ struct LayerConfig {
   DecoderSublayer decoder_sublayer = DecoderSublayer::kSelfAttention;  ///< of decoder layers
 
   int64_t head_width() const { return options.d_head > 0 ? options.d_head : d_model / n_heads; }
+  int64_t key_width() const { return options.d_key > 0 ? options.d_key : head_width(); }
   int kv_heads() const { return options.n_kv_heads > 0 ? options.n_kv_heads : n_heads; }
   /// Returns: the maps of a layer as Linear takes them: inside a sub-layer, and at its end.
   LinearOptions inner_map() const;

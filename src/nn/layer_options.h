@@ -33,7 +33,7 @@ constexpr base::Names<Biases> names_of(Biases) {
 enum class InitialWeights {
   kXavier,  ///< uniform (Glorot and Bengio 2010); embeddings N(0, 1 / D)
   kGpt2,    ///< N(0, 0.02^2); maps that end in the residual stream N(0, 0.02^2 / 2L) (Radford et al. 2019, section 2.3)
-  kT5,      ///< N(0, 1 / d_in); queries without a scale N(0, 1 / (d_in d_head)); words N(0, 1) with scale_output
+  kT5,      ///< N(0, 1 / d_in); queries without a scale N(0, 1 / (d_in d_key)); words N(0, 1) with scale_output
 };
 
 constexpr base::Names<InitialWeights> names_of(InitialWeights) {
@@ -49,10 +49,11 @@ struct LayerOptions {
   Biases biases = Biases::kAll;
   int n_kv_heads = 0;
   int64_t d_head = 0;
+  int64_t d_key = 0;
   bool qk_norm = false;
   int64_t window = 0;
   bool scale_embedding = true;
-  bool scale_attention = true;  ///< products q . k are divided by sqrt(Dh)
+  bool scale_attention = true;  ///< products q . k are divided by sqrt(Dk)
   int64_t relative_buckets = 32;
   int64_t relative_distance = 128;
   InitialWeights initial_weights = InitialWeights::kXavier;
@@ -79,11 +80,12 @@ void LayerOptions::fields(Visit&& visit) {
   visit(Field("n_kv_heads", &O::n_kv_heads, "Heads of keys and values, which groups of heads share; 0 = one each",
               {0, 1024}));
   visit(Field("d_head", &O::d_head, "Width of a head; 0 = d_model / n_heads", {0, 65'536}));
+  visit(Field("d_key", &O::d_key,
+              "Width of the queries and keys of a head, at most that of the head; 0 = that of the head", {0, 65'536}));
   visit(Field("qk_norm", &O::qk_norm, "RMSNorm on each head of queries and keys"));
   visit(Field("window", &O::window, "Latest tokens that causal attention sees; 0 = all", {0, 1 << 24}, "tokens"));
   visit(Field("scale_embedding", &O::scale_embedding, "Embeddings are multiplied by the root of d_model"));
-  visit(
-      Field("scale_attention", &O::scale_attention, "Products of queries and keys are divided by the root of d_head"));
+  visit(Field("scale_attention", &O::scale_attention, "Products of queries and keys are divided by the root of d_key"));
   visit(Field("relative_buckets", &O::relative_buckets, "Relative positions: number of buckets, a multiple of 4",
               {4, 4096}));
   visit(Field("relative_distance", &O::relative_distance, "Relative positions: where the last bucket begins",

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/attention.h"
+#include "ops/columns.h"
 #include "ops/layer_norm.h"
 #include "ops/rotation.h"
 #include "tensor/transfer.h"
@@ -22,59 +23,75 @@ LinearOptions input_map(const LayerConfig& config) {
 LinearOptions query_map(const LayerConfig& config) {
   LinearOptions map = input_map(config);
   if (map.by_inputs && !config.options.scale_attention) {
-    map.deviation /= std::sqrt(static_cast<float>(config.head_width()));
+    map.deviation /= std::sqrt(static_cast<float>(config.key_width()));
   }
   return map;
 }
 
 ParameterHandle head_norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config) {
-  return config.options.qk_norm ? parameters.declare(path + ".gain", {config.head_width()}, Initializer::kOnes)
+  return config.options.qk_norm ? parameters.declare(path + ".gain", {config.key_width()}, Initializer::kOnes)
                                 : nullptr;
+}
+
+// As the attention ops take it: 0 = 1 / sqrt(Dh).
+float scale_of(const LayerConfig& config) {
+  if (!config.options.scale_attention) {
+    return 1.0F;
+  }
+  return config.key_width() == config.head_width() ? 0.0F : 1.0F / std::sqrt(static_cast<float>(config.key_width()));
 }
 
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
-    : query_(parameters, path + ".query", config.d_model, config.n_heads * config.head_width(), query_map(config)),
-      key_(parameters, path + ".key", config.d_model, config.kv_heads() * config.head_width(), input_map(config)),
+    : query_(parameters, path + ".query", config.d_model, config.n_heads * config.key_width(), query_map(config)),
+      key_(parameters, path + ".key", config.d_model, config.kv_heads() * config.key_width(), input_map(config)),
       value_(parameters, path + ".value", config.d_model, config.kv_heads() * config.head_width(), input_map(config)),
       output_(parameters, path + ".output", config.n_heads * config.head_width(), config.d_model, config.outer_map()),
       n_heads_(config.n_heads),
       n_kv_heads_(config.kv_heads()),
+      head_width_(config.head_width()),
       window_(config.options.window),
       query_norm_(head_norm(parameters, path + ".query_norm", config)),
       key_norm_(head_norm(parameters, path + ".key_norm", config)),
       epsilon_(config.layer_norm_epsilon),
       rotation_(config.rotation),
-      scale_(config.options.scale_attention ? 0.0F : 1.0F),
+      scale_(scale_of(config)),
       relative_(config.relative),
       dropout_(config.attention_dropout),
       path_(path),
       site_(dropout_site(path + ".weights")) {
   base::check_usage(config.options.d_head > 0 || config.d_model % config.n_heads == 0,
                     "{}: d_model {} is not a multiple of n_heads {}", path, config.d_model, config.n_heads);
+  base::check_usage(config.key_width() <= head_width_, "{}: d_key is {}, must be at most the width of a head, {}", path,
+                    config.key_width(), head_width_);
   base::check_usage(config.n_heads % n_kv_heads_ == 0, "{}: n_heads {} is not a multiple of n_kv_heads {}", path,
                     config.n_heads, n_kv_heads_);
 }
 
 Variable MultiHeadAttention::forward(const Variable& x, KeyValueSource& key_values,
                                      const ForwardContext& context) const {
-  const Variable heads = key_values.attend(x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
+  const Variable heads = key_values.attend(x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dk)) V
   context.show(path_, "context", heads.value());
   return output_.forward(heads);  // [N, D]   Concat(heads) W^O
+}
+
+// Attention is of heads that have one width. Zeros change no product of a query and a key.
+Variable MultiHeadAttention::widened(const Variable& projected, int heads) const {
+  return ops::widen_heads(projected, heads, head_width_);  // [N, heads * Dk] -> [N, heads * Dh]
 }
 
 MultiHeadAttention::KeysAndValues MultiHeadAttention::project_keys_and_values(const Variable& input) const {
   const ops::LinearMap maps[] = {key_.map(), value_.map()};
   std::vector<Variable> projected = ops::linear_each(input, maps);
-  return {projected[0], projected[1]};
+  return {widened(projected[0], n_kv_heads_), projected[1]};
 }
 
 MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& input, const Tensor& positions,
                                                                 const ForwardContext& context) const {
   const ops::LinearMap maps[] = {query_.map(), key_.map(), value_.map()};
   std::vector<Variable> projected = ops::linear_each(input, maps);
-  Variable query = projected[0], key = projected[1];  // [N, H * Dh]   [N, Hkv * Dh]
+  Variable query = projected[0], key = projected[1];  // [N, H * Dk]   [N, Hkv * Dk]
   if (query_norm_ != nullptr || rotation_.defined()) {
     context.show(path_, "projected_query", query.value());
     context.show(path_, "projected_key", key.value());
@@ -85,11 +102,11 @@ MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& 
   }
   if (rotation_.defined()) {
     const bool in_float64 = query.dtype() == tensor::DType::kFloat64;
-    const Tensor table = in_float64 ? rotation_.to(tensor::DType::kFloat64) : rotation_;  // [P, Dh]
+    const Tensor table = in_float64 ? rotation_.to(tensor::DType::kFloat64) : rotation_;  // [P, Dk]
     query = ops::rotate(query, positions, table);
     key = ops::rotate(key, positions, table);
   }
-  return {query, key, projected[2]};
+  return {widened(query, n_heads_), widened(key, n_kv_heads_), projected[2]};
 }
 
 MultiHeadAttention::Projections RaggedKeyValues::project(const Variable& input, const MultiHeadAttention& attention,

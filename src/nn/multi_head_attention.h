@@ -16,7 +16,7 @@ class MultiHeadAttention;
 class KeyValueSource {
  public:
   virtual ~KeyValueSource() = default;
-  /// Returns: the context [N, H * Dh], softmax(Q K^T / sqrt(Dh)) V.
+  /// Returns: the context [N, H * Dh], softmax(Q K^T / sqrt(Dk)) V.
   /// @param input  [N, D]; the queries are projected from it with the weights of `attention`
   virtual Variable attend(const Variable& input, const MultiHeadAttention& attention,
                           const ForwardContext& context) = 0;
@@ -25,8 +25,9 @@ class KeyValueSource {
 /// Computes MultiHead(Q, K, V) = Concat(head_1 .. head_H) W^O, head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V).
 /// The parameters are PATH.{query,key,value,output}.{weight,bias}. The H projections of one kind are the columns of
 /// one matrix. Unlike in the paper, projections have a bias. Options (LayerOptions): fewer heads of keys and values,
-/// Hkv, each for a group of H / Hkv query heads (Ainslie et al. 2023); RMSNorm on each head of queries and keys with
-/// the gains PATH.{query,key}_norm.gain [Dh] (Henry et al. 2020); rotation of queries and keys by their positions (Su
+/// Hkv, each for a group of H / Hkv query heads (Ainslie et al. 2023); queries and keys that are narrower than values,
+/// d_k < d_v (Vaswani et al. 2017, table 3, rows B), which zeros fill up; RMSNorm on each head of queries and keys with
+/// the gains PATH.{query,key}_norm.gain [Dk] (Henry et al. 2020); rotation of queries and keys by their positions (Su
 /// et al. 2021); numbers added to the products by relative position (Raffel et al. 2020). Source: Vaswani et al. 2017,
 /// section 3.2.2.
 class MultiHeadAttention {
@@ -37,10 +38,10 @@ class MultiHeadAttention {
   /// @param x [N, D];  @return [N, D]
   Variable forward(const Variable& x, KeyValueSource& key_values, const ForwardContext& context) const;
 
-  /// The projections that a KeyValueSource needs: queries [N, H * Dh], keys and values [N, Hkv * Dh]. Several
-  /// projections of one input are computed together.
-  Variable project_query(const Variable& input) const { return query_.forward(input); }
-  Variable project_key(const Variable& input) const { return key_.forward(input); }
+  /// The projections that a KeyValueSource needs: queries [N, H * Dh], keys and values [N, Hkv * Dh]. Columns of a head
+  /// of queries and keys past Dk are 0. Several projections of one input are computed together.
+  Variable project_query(const Variable& input) const { return widened(query_.forward(input), n_heads_); }
+  Variable project_key(const Variable& input) const { return widened(key_.forward(input), n_kv_heads_); }
   Variable project_value(const Variable& input) const { return value_.forward(input); }
   struct KeysAndValues {
     Variable keys, values;
@@ -55,7 +56,7 @@ class MultiHeadAttention {
   int n_heads() const { return n_heads_; }
   int n_kv_heads() const { return n_kv_heads_; }
   int64_t window() const { return window_; }
-  /// Returns: the factor of the products of queries and keys; 0 = 1 / sqrt(Dh).
+  /// Returns: the factor of the products of queries and keys; 0 = 1 / sqrt(Dh), of keys as wide as heads.
   float scale() const { return scale_; }
   /// Returns: null for none.
   const RelativePositions* relative() const { return relative_.get(); }
@@ -64,14 +65,17 @@ class MultiHeadAttention {
   const std::string& path() const { return path_; }
 
  private:
+  Variable widened(const Variable& projected, int heads) const;
+
   Linear query_;
   Linear key_;
   Linear value_;
   Linear output_;
   int n_heads_;
   int n_kv_heads_;
+  int64_t head_width_;
   int64_t window_;
-  ParameterHandle query_norm_;  // [Dh]; null without QK-norm
+  ParameterHandle query_norm_;  // [Dk]; null without QK-norm
   ParameterHandle key_norm_;
   float epsilon_;
   Tensor rotation_;  // undefined = none

@@ -196,6 +196,12 @@ models::DecoderOnlyConfig grouped() {
   return config;
 }
 
+models::DecoderOnlyConfig narrow_keys() {
+  models::DecoderOnlyConfig config = llama();
+  config.layer.d_key = 4;
+  return config;
+}
+
 models::DecoderOnlyConfig windowed() {
   models::DecoderOnlyConfig config = llama();
   config.layer.window = 5;
@@ -244,6 +250,7 @@ std::vector<Member> family() {
       {"Llama", llama(), Text::kRunning},
       {"LlamaGroupedQkNorm", grouped(), Text::kRunning},
       {"LlamaWindow", windowed(), Text::kRunning},
+      {"LlamaNarrowKeys", narrow_keys(), Text::kRunning},
       {"MaskedLanguageModel", encoder(EncoderHead::kWords), Text::kChosen},
       {"Classify", encoder(EncoderHead::kClasses), Text::kLabels},
       {"Tag", encoder(EncoderHead::kTags), Text::kChosen},

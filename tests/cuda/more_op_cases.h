@@ -21,6 +21,7 @@ inline std::vector<OpCase> shape_cases() {
       {"concatenate_columns",
        {{9, 5}, {9, 8}},
        [](const Variables& in) { return ops::concatenate_columns(in[0], in[1]); }},
+      {"widen_heads", {{9, 12}}, [](const Variables& in) { return ops::widen_heads(in[0], 4, 8); }},
       {"reshape",
        {{6, 8}},
        [](const Variables& in) {

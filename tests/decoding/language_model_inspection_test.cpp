@@ -37,6 +37,7 @@ const Shape kShapes[] = {{"gpt2", [](models::DecoderOnlyConfig&) {}},
                             config.positions = nn::PositionKind::kRotary;
                             config.activation = kernels::Activation::kSilu;
                           }},
+                         {"narrow", [](models::DecoderOnlyConfig& config) { config.layer.d_key = 2; }},
                          {"post", [](models::DecoderOnlyConfig& config) {
                             config.norm_order = nn::NormOrder::kPost;
                             config.layer.biases = nn::Biases::kAttentionInput;
@@ -71,6 +72,7 @@ class LanguageModelInspection : public testing::TestWithParam<Shape> {
     return *generator_.model().config().get_if<models::DecoderOnlyConfig>();
   }
   bool is_llama() const { return config().layer.qk_norm; }
+  int64_t key_width() const { return config().layer.d_key > 0 ? config().layer.d_key : 4; }
 
   Generator generator_{model_of(GetParam()), letters(), {.workers = 1}};
   Inspection inspection_{generator_, request_of(kPrompt)};
@@ -137,15 +139,17 @@ TEST_P(LanguageModelInspection, EveryHeadFollowsFromItsQueriesKeysAndValues) {
             (std::vector<std::string>{"layers.0.self_attention", "layers.1.self_attention"}));
   for (int64_t head = 0; head < 4; ++head) {
     const InspectedHead seen = inspect_head(inspection_, "layers.1.self_attention", head);
-    ASSERT_EQ(seen.query.dim(1), 4);
+    ASSERT_EQ(seen.query.dim(1), key_width());
+    ASSERT_EQ(seen.value.dim(1), 4);
     EXPECT_TRUE(seen.causal);
     EXPECT_EQ(seen.window, is_llama() ? 5 : 0);
     EXPECT_EQ(seen.key_head, is_llama() ? head / 2 : head);
     const auto sees = [&](int64_t row, int64_t column) {
       return column <= row && (seen.window == 0 || column > row - seen.window);
     };
-    expect_matrix(seen.scaled, "scaled",
-                  [&](int64_t row, int64_t column) { return at(seen.scores, row, column) / 2.0; });
+    expect_matrix(seen.scaled, "scaled", [&](int64_t row, int64_t column) {
+      return at(seen.scores, row, column) / std::sqrt(static_cast<double>(key_width()));
+    });
     expect_matrix(seen.weights, "weights", [&](int64_t row, int64_t column) {
       double sum = 0.0;
       for (int64_t c = 0; c < seen.scaled.dim(1); ++c) {

@@ -147,6 +147,11 @@ TEST(LanguageModelExport, WhatALayoutLacksIsRefusedByField) {
   config = gpt();
   config.layer.scale_attention = false;
   expect_refused(config, true, {"scale_attention is false"});
+  for (const bool is_gpt2 : {true, false}) {
+    config = is_gpt2 ? gpt() : llama();
+    config.layer.d_key = 2;
+    expect_refused(config, is_gpt2, {"d_key is 2"});
+  }
   config = gpt();
   config.layer.n_kv_heads = 2;
   expect_refused(config, true, {"n_kv_heads is 2"});

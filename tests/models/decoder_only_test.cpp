@@ -46,6 +46,12 @@ DecoderOnlyConfig others() {
   return config;
 }
 
+DecoderOnlyConfig narrow_keys() {
+  DecoderOnlyConfig config = llama();
+  config.layer.d_key = 2;
+  return config;
+}
+
 struct Shape {
   const char* name;
   DecoderOnlyConfig (*config)();
@@ -93,7 +99,8 @@ class DecoderOnlyLaws : public testing::TestWithParam<Shape> {
   DecoderOnly model_;
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, DecoderOnlyLaws,
-                         testing::Values(Shape{"Gpt2", small}, Shape{"Llama", llama}, Shape{"Others", others}),
+                         testing::Values(Shape{"Gpt2", small}, Shape{"Llama", llama}, Shape{"Others", others},
+                                         Shape{"NarrowKeys", narrow_keys}),
                          [](const auto& shape) { return shape.param.name; });
 
 MATCHER_P(RowIsNear, expected, "") {

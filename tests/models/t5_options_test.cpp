@@ -51,8 +51,22 @@ Tensor logits(const Transformer& model, const std::vector<int32_t>& source, cons
   return model.output().logits(model.forward({one_sentence(source), one_sentence(target)}, {})).value();
 }
 
-TEST(T5Options, CachedEqualsUncached) {
-  const auto model = made(t5_config());
+TransformerConfig narrow_keys(TransformerConfig config) {
+  config.layer.d_key = 2;
+  return config;
+}
+
+class CachedModels : public testing::TestWithParam<TransformerConfig> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, CachedModels,
+                         testing::Values(t5_config(), narrow_keys(t5_config()),
+                                         narrow_keys(test_support::tiny_config(44))),
+                         [](const auto& shape) {
+                           return fmt::format("{}DKey{}", shape.param.layer.scale_attention ? "Transformer" : "T5",
+                                              shape.param.layer.d_key);
+                         });
+
+TEST_P(CachedModels, EqualUncachedOnes) {
+  const auto model = made(GetParam());
   const std::vector<int32_t> source = random_ids(30, 2), target = random_ids(200, 3);
   const Tensor whole = logits(*model, source, target);
   const auto generation = model->begin_generation();

@@ -1,6 +1,7 @@
 // The options of layers beyond the paper's (LayerOptions), each against its formula and its law.
 #include "nn/layer_options.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "nn/norm.h"
 #include "nn/rotation.h"
 #include "small_layers.h"
+#include "support/error_of.h"
 
 namespace dragoman::nn {
 namespace {
@@ -79,7 +81,8 @@ TEST(LayerOptions, BackwardMatchesCentralDifferences) {
                     .feed_forward = FeedForwardKind::kGated,
                     .biases = Biases::kAttentionInput,
                     .n_kv_heads = 2,
-                    .d_head = 2,
+                    .d_head = 4,
+                    .d_key = 2,
                     .qk_norm = true,
                     .window = 2};
   config = with_rotation(config, {PositionKind::kRotary, 8});
@@ -130,6 +133,59 @@ TEST(LayerOptions, SharedKeyValueHeadsAreHeadsThatAreEqual) {
   RaggedKeyValues rows(rows_of({3, 2}), Attend::kCausal);
   EXPECT_TRUE(
       close(grouped.forward(Variable(x), rows, {}).value(), each.forward(Variable(x), rows, {}).value(), 1e-13));
+}
+
+// Writes the columns of narrow heads into wide ones, times a factor; the other columns become zeros.
+void widen(const ParameterSet& narrow, ParameterSet& wide, const std::string& name, int64_t d_key, double factor) {
+  const Tensor from = narrow.find(name).variable.value();
+  Tensor to = wide.find(name).variable.value();
+  const int64_t rows = from.shape().rank() == 2 ? from.dim(0) : 1, width = from.size() / rows;
+  const int64_t d_head = to.size() / rows * d_key / width;
+  to.fill(0);
+  for (int64_t i = 0; i < from.size(); ++i) {
+    const int64_t row = i / width, head = i % width / d_key;
+    to.data<double>()[(row * (width / d_key) + head) * d_head + i % d_key] = factor * from.data<double>()[i];
+  }
+}
+
+// Rows B of table 3 of the paper.
+TEST(LayerOptions, NarrowKeysAreKeysWhoseOtherColumnsAreZero) {
+  LayerConfig config = small_config();  // two heads of three columns
+  ParameterSet narrow, wide;
+  const MultiHeadAttention whole(wide, "part", config);
+  config.options.d_key = 2;
+  const MultiHeadAttention less(narrow, "part", config);
+  EXPECT_EQ(narrow.find("part.query.weight").shape, tensor::Shape({6, 4}));
+  EXPECT_EQ(narrow.find("part.value.weight").shape, tensor::Shape({6, 6}));
+  randomise(narrow);
+  randomise(wide);
+  for (const char* kind : {"value", "output"}) {
+    for (const char* part : {"weight", "bias"}) {
+      const std::string name = fmt::format("part.{}.{}", kind, part);
+      Tensor value = wide.find(name).variable.value();
+      value.copy_from(narrow.find(name).variable.value());
+    }
+  }
+  for (const char* part : {"weight", "bias"}) {
+    widen(narrow, wide, std::string("part.query.") + part, 2, std::sqrt(3.0 / 2.0));  // divided by sqrt(3), not sqrt(2)
+    widen(narrow, wide, std::string("part.key.") + part, 2, 1.0);
+  }
+  const Tensor x = random_tensor({5, 6});
+  RaggedKeyValues rows(rows_of({3, 2}), Attend::kCausal);
+  EXPECT_TRUE(close(less.forward(Variable(x), rows, {}).value(), whole.forward(Variable(x), rows, {}).value(), 1e-6));
+  RaggedKeyValues crossing(rows_of({3, 2}), rows_of({1, 4}), Variable(random_tensor({5, 6}, DType::kFloat64, 9)));
+  EXPECT_TRUE(
+      close(less.forward(Variable(x), crossing, {}).value(), whole.forward(Variable(x), crossing, {}).value(), 1e-6));
+}
+
+TEST(LayerOptions, KeysAreAtMostAsWideAsTheirHead) {
+  LayerConfig config = small_config();
+  config.options.d_key = 4;
+  EXPECT_EQ(test_support::error_of([&] { check_key_width(config, PositionKind::kNone); }),
+            "d_key is 4, must be at most the width of a head, 3");
+  config.options.d_key = 1;
+  EXPECT_EQ(test_support::error_of([&] { check_key_width(config, PositionKind::kRotary); }),
+            "d_key is 1, must be even for rotary positions");
 }
 
 // With rotary positions and equal rows, what a row attends to depends on distances alone.

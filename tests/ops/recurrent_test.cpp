@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "ops/columns.h"
 #include "recurrent_cases.h"
 #include "support/error_of.h"
 
@@ -300,15 +299,6 @@ TEST(AttentiveLayer, ASentenceAloneHasTheBitsOfTheBatch) {
       }
     }
   }
-}
-
-TEST(ConcatenateColumns, StandSideBySideWithGradients) {
-  const Function function = [](const std::vector<Variable>& in) { return concatenate_columns(in[0], in[1]); };
-  test_support::check_gradients(function, {random_tensor({3, 2}), random_tensor({3, 4})});
-  EXPECT_EQ(test_support::error_of([] {
-              concatenate_columns(Variable(Tensor::zeros({4, 1})), Variable(Tensor::zeros({3, 2})));
-            }),
-            "concatenate_columns: right is [3, 2], must be [4, 2]");
 }
 
 }  // namespace

@@ -44,12 +44,12 @@ struct Layer {
   nn::PositionConfig positions;
 };
 
-std::optional<Layer> layer_of(const models::ModelConfig& config) {
+std::optional<Layer> layer_of(const models::ModelConfig& config, bool in_decoder) {
   if (const auto* decoder = config.get_if<models::DecoderOnlyConfig>()) {
     return Layer{decoder->layer_config(), {decoder->positions, decoder->max_positions}};
   }
   if (const auto* both = config.get_if<models::TransformerConfig>()) {
-    return Layer{both->decoder_layer(), {both->positions, both->max_positions}};
+    return Layer{in_decoder ? both->decoder_layer() : both->encoder_layer(), {both->positions, both->max_positions}};
   }
   if (const auto* encoder = config.get_if<models::EncoderOnlyConfig>()) {
     return Layer{encoder->layer_config(), {encoder->positions, encoder->max_positions}};
@@ -114,32 +114,33 @@ InspectedHead inspect_head(const Inspection& inspection, std::string_view path, 
   base::check_usage(head >= 0 && head < n_heads, "inspect: head {}, but {} has {}; count from 0", head, path, n_heads);
   const auto value = [&](const char* name) { return inspection.value(path, name); };
   const tensor::Tensor query = value("query"), key = value("key");  // [T, H * Dh], [S, Hkv * Dh]
-  const int64_t width = query.dim(1) / n_heads, key_heads = key.dim(1) / width;
-  const bool is_self = path.ends_with("self_attention");
+  const int64_t key_heads = key.dim(1) / (query.dim(1) / n_heads);
+  const bool is_self = path.ends_with("self_attention"), in_decoder = path.starts_with("decoder.");
   InspectedHead result;
   result.key_head = head / (n_heads / key_heads);
-  result.query = columns_of(query, head, n_heads);
-  result.key = columns_of(key, result.key_head, key_heads);
+  const std::optional<Layer> any_layer = layer_of(inspection.model().config(), in_decoder);
+  // Columns past Dk are zeros that the layer added.
+  const int64_t width = any_layer ? any_layer->config.key_width() : query.dim(1) / n_heads;
+  result.query = columns_of(query, head, n_heads).columns(0, width).clone();
+  result.key = columns_of(key, result.key_head, key_heads).columns(0, width).clone();
   result.value = columns_of(value("value"), result.key_head, key_heads);
   result.context = columns_of(value("context"), head, n_heads);
   result.rule = rule_of(inspection.model().config());
   if (result.rule == ScoreRule::kAdditive) {
     result.score_weight = inspect_parameter(inspection, {.path = std::string(path) + ".score"});
   }
-  const std::optional<Layer> any_layer = layer_of(inspection.model().config());
   if (any_layer && any_layer->config.options.scale_attention) {
     result.scale = 1.0 / std::sqrt(static_cast<double>(width));
   }
   score(result);
   result.weights = weights.rows(head, head + 1).reshape({weights.dim(1), weights.dim(2)});
-  result.causal = is_self && (inspection.continues_source() || path.starts_with("decoder."));
+  result.causal = is_self && (inspection.continues_source() || in_decoder);
   const std::optional<Layer> layer = is_self ? any_layer : std::nullopt;
   if (layer && result.causal) {
     result.window = layer->config.options.window;
   }
   if (layer && layer->positions.kind == nn::PositionKind::kRelative) {
     const nn::LayerOptions& options = layer->config.options;
-    const bool in_decoder = path.starts_with("decoder.");
     const tensor::Tensor weight = inspect_parameter(
         inspection, {.path = std::string(in_decoder ? "decoder" : "encoder") + ".relative_positions.weight"});
     result.bias = relative_bias(weight, {options.relative_buckets, options.relative_distance, !in_decoder}, head,

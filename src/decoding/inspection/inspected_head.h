@@ -24,20 +24,20 @@ constexpr base::Names<ScoreRule> names_of(ScoreRule) {
 /// One head of one attention, from its queries to its context (paper, section 3.2.1). T rows look at S columns; in
 /// self-attention S = T. All float32.
 struct InspectedHead {
-  tensor::Tensor projected_query;  ///< [T, Dh] X W^Q + b, before norm and rotation; undefined where there is neither
-  tensor::Tensor projected_key;    ///< [S, Dh]
-  tensor::Tensor rotation;         ///< [T, Dh] cosines of the Dh/2 angles of a row, then their sines; undefined without
-  tensor::Tensor query;            ///< [T, Dh]
-  tensor::Tensor key;              ///< [S, Dh]
+  tensor::Tensor projected_query;  ///< [T, Dk] X W^Q + b, before norm and rotation; undefined where there is neither
+  tensor::Tensor projected_key;    ///< [S, Dk]
+  tensor::Tensor rotation;         ///< [T, Dk] cosines of the Dk/2 angles of a row, then their sines; undefined without
+  tensor::Tensor query;            ///< [T, Dk]
+  tensor::Tensor key;              ///< [S, Dk]
   tensor::Tensor value;            ///< [S, Dh]
-  tensor::Tensor score_weight;     ///< [Dh] v of additive scores; undefined otherwise
+  tensor::Tensor score_weight;     ///< [Dk] v of additive scores; undefined otherwise
   tensor::Tensor scores;           ///< [T, S] Q K^T, or v . tanh(q + k)
   tensor::Tensor scaled;           ///< [T, S] scale * Q K^T; undefined unless products are scaled
   tensor::Tensor bias;             ///< [T, S] what relative positions add to it; undefined without
   tensor::Tensor weights;          ///< [T, S] softmax over the columns that the mask lets through
   tensor::Tensor context;          ///< [T, Dh] weights V
   ScoreRule rule = ScoreRule::kScaledProduct;
-  double scale = 1.0;    ///< 1 / sqrt(Dh), or 1 in a model that does not scale (LayerOptions::scale_attention)
+  double scale = 1.0;    ///< 1 / sqrt(Dk), or 1 in a model that does not scale (LayerOptions::scale_attention)
   bool causal = false;   ///< row t sees the columns 0 .. t
   int64_t window = 0;    ///< of these the last `window` alone; 0 = all
   int64_t key_head = 0;  ///< that this head reads; heads may share keys and values

@@ -75,11 +75,11 @@ double DecoderOnly::forward_flops(int64_t /*source_length*/, int64_t target_leng
   const nn::LayerConfig layer = config.layer_config();
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto t = static_cast<double>(target_length);
-  const auto heads = static_cast<double>(layer.n_heads * layer.head_width());
-  const auto kv_heads = static_cast<double>(layer.kv_heads() * layer.head_width());
+  const auto width = static_cast<double>(layer.key_width() + layer.head_width());
+  const double heads = layer.n_heads * width, kv_heads = layer.kv_heads() * width;
   const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
-  const double products = 4 * d * heads + 4 * d * kv_heads + feed_forward;
-  const double attention = 4 * heads * t * (t + 1) / 2;
+  const double products = 2 * d * heads + 2 * d * kv_heads + feed_forward;
+  const double attention = 2 * heads * t * (t + 1) / 2;
   return config.layers * (products * t + attention) + 2 * d * static_cast<double>(config.vocab_size) * t;
 }
 

@@ -1,6 +1,7 @@
 #include "models/decoder_only/decoder_only_config.h"
 
 #include "models/config_json.h"
+#include "nn/rotation.h"
 
 namespace dragoman::models {
 void DecoderOnlyConfig::check() const {
@@ -16,8 +17,7 @@ void DecoderOnlyConfig::check() const {
   base::check_usage(
       positions != nn::PositionKind::kRelative,
       "positions is relative, which architecture decoder-only does not have; use rope, learned or sinusoidal");
-  base::check_usage(positions != nn::PositionKind::kRotary || layer_config().head_width() % 2 == 0,
-                    "d_head is {}, must be even for rotary positions", layer_config().head_width());
+  nn::check_key_width(layer_config(), positions);
 }
 
 ModelSizes DecoderOnlyConfig::sizes() const {

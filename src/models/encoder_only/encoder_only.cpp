@@ -167,10 +167,10 @@ double EncoderOnly::forward_flops(int64_t source_length, int64_t /*target_length
   const nn::LayerConfig layer = config.layer_config();
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto s = static_cast<double>(source_length);
-  const auto heads = static_cast<double>(layer.n_heads * layer.head_width());
-  const auto kv_heads = static_cast<double>(layer.kv_heads() * layer.head_width());
+  const auto width = static_cast<double>(layer.key_width() + layer.head_width());
+  const double heads = layer.n_heads * width, kv_heads = layer.kv_heads() * width;
   const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
-  const double layers = config.layers * ((4 * d * heads + 4 * d * kv_heads + feed_forward) * s + 4 * heads * s * s);
+  const double layers = config.layers * ((2 * d * heads + 2 * d * kv_heads + feed_forward) * s + 2 * heads * s * s);
   switch (config.head) {
     case EncoderHead::kNone:
       return layers;

@@ -1,6 +1,7 @@
 #include "models/encoder_only/encoder_only_config.h"
 
 #include "models/config_json.h"
+#include "nn/rotation.h"
 
 namespace dragoman::models {
 namespace {
@@ -23,8 +24,7 @@ void EncoderOnlyConfig::check() const {
   base::check_usage(
       positions != nn::PositionKind::kRelative,
       "positions is relative, which architecture encoder-only does not have; use rope, learned or sinusoidal");
-  base::check_usage(positions != nn::PositionKind::kRotary || layer_config().head_width() % 2 == 0,
-                    "d_head is {}, must be even for rotary positions", layer_config().head_width());
+  nn::check_key_width(layer_config(), positions);
   base::check_usage(has_labels == (n_labels > 0), "n_labels is {}, head is {}: labels belong to classes and tags",
                     n_labels, base::name_of(head));
   base::check_usage(head != EncoderHead::kClasses || class_pooling != Pooling::kPooler || pooler != Pooler::kNone,

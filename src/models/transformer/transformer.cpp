@@ -169,7 +169,7 @@ std::vector<std::string> Transformer::cross_attention_paths() const {
 
 namespace {
 
-// Of a word in the sub-layer over the rows so far, beside attention to them.
+// Of a word in the sub-layer over the rows so far, beside attention to them. `heads` are columns of keys and values.
 double past_flops(const TransformerConfig& config, double heads, double feed_forward) {
   const auto d = static_cast<double>(config.d_model);
   switch (config.decoder_sublayer) {
@@ -178,7 +178,7 @@ double past_flops(const TransformerConfig& config, double heads, double feed_for
     case nn::DecoderSublayer::kAverageAttention:
       return feed_forward + 8 * d * d;
     default:
-      return 8 * d * heads;
+      return 4 * d * heads;
   }
 }
 
@@ -188,13 +188,13 @@ double forward_flops(const TransformerConfig& config, int64_t source_length, int
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
   const nn::LayerConfig layer = config.encoder_layer();
-  const auto h = static_cast<double>(layer.n_heads * layer.head_width());
+  const auto h = static_cast<double>(layer.n_heads * (layer.key_width() + layer.head_width()));
   const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
-  const double encoder = config.encoder_layers * ((8 * d * h + feed_forward) * s + 4 * h * s * s);
-  const double cross_keys = config.decoder_layers * 4 * d * h * s;
+  const double encoder = config.encoder_layers * ((4 * d * h + feed_forward) * s + 2 * h * s * s);
+  const double cross_keys = config.decoder_layers * 2 * d * h * s;
   const double seen = config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention ? t * (t + 1) / 2 : 0;
-  const double attention = 4 * h * (seen + s * t);
-  const double products = past_flops(config, h, feed_forward) + 4 * d * h + feed_forward;
+  const double attention = 2 * h * (seen + s * t);
+  const double products = past_flops(config, h, feed_forward) + 2 * d * h + feed_forward;
   const double decoder = config.decoder_layers * (products * t + attention);
   const double output = 2 * d * static_cast<double>(config.target_vocab_size) * t;
   return encoder + cross_keys + decoder + output;

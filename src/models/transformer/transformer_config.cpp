@@ -1,6 +1,7 @@
 #include "models/transformer/transformer_config.h"
 
 #include "models/config_json.h"
+#include "nn/rotation.h"
 
 namespace dragoman::models {
 namespace {
@@ -30,10 +31,8 @@ void TransformerConfig::check() const {
                     layer.relative_buckets, layer.relative_distance);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);
-  base::check_usage(positions != nn::PositionKind::kRotary || encoder_layer().head_width() % 2 == 0,
-                    "d_head is {}, must be even for rotary positions", encoder_layer().head_width());
-  base::check_usage(positions != nn::PositionKind::kRotary || decoder_layer().head_width() % 2 == 0,
-                    "d_head is {} in the decoder, must be even for rotary positions", decoder_layer().head_width());
+  nn::check_key_width(encoder_layer(), positions);
+  nn::check_key_width(decoder_layer(), positions);
   base::check_usage(layer.n_kv_heads == 0 || n_heads % layer.n_kv_heads == 0,
                     "n_heads is {}, must be a multiple of n_kv_heads ({})", n_heads, layer.n_kv_heads);
   check_tying(tying, source_vocab_size, target_vocab_size);

@@ -21,6 +21,7 @@ json shape_json(const models::TransformerConfig& config) {
   tree["decoder_d_ff"] = decoder.d_ff;
   tree["decoder_n_heads"] = decoder.n_heads;
   tree["d_head"] = decoder.head_width();
+  tree["d_key"] = decoder.key_width();
   return tree;
 }
 
@@ -33,6 +34,7 @@ json shape_json(const models::DecoderOnlyConfig& config) {
   tree["decoder_d_ff"] = config.d_ff;
   tree["decoder_n_heads"] = config.n_heads;
   tree["d_head"] = layer.head_width();
+  tree["d_key"] = layer.key_width();
   tree["n_kv_heads"] = layer.kv_heads();
   tree["source_vocab_size"] = config.vocab_size;
   tree["target_vocab_size"] = config.vocab_size;
@@ -48,6 +50,7 @@ json shape_json(const models::EncoderOnlyConfig& config) {
   tree["encoder_layers"] = config.layers;
   tree["decoder_layers"] = 0;
   tree["d_head"] = layer.head_width();
+  tree["d_key"] = layer.key_width();
   tree["n_kv_heads"] = layer.kv_heads();
   tree["source_vocab_size"] = config.vocab_size;
   tree["target_vocab_size"] = 0;

@@ -34,8 +34,12 @@ export const scoreText = (model, root = "√d_k") => `q·k${scales(model) ? ` / 
 /// Whether a vector is added for the place of a word.
 export const addsPositions = (model) => model.positions === "sinusoidal" || model.positions === "learned" || isConvolutional(model);
 
-/// Numbers of one head.
-export const headWidth = (model, inDecoder) => model.d_head || model.d_key || model.d_model / (inDecoder ? model.decoder_n_heads : model.n_heads);
+/// Numbers of one head, d_v, as wide as which zeros make its queries and keys. The stacks differ where their heads share the model's width.
+export const headWidth = (model, inDecoder) => (!model.d_head || model.d_head === model.d_model / model.decoder_n_heads ? model.d_model / (inDecoder ? model.decoder_n_heads : model.n_heads) : model.d_head);
+/// Numbers of a query or a key of one head, d_k.
+export const keyWidth = (model, inDecoder) => (hasNarrowKeys(model) || (isRecurrent(model) && model.d_key) ? model.d_key : headWidth(model, inDecoder));
+/// Whether queries and keys of a head are narrower than its values (rows B of table 3 of the paper).
+export const hasNarrowKeys = (model) => hasSelfAttention(model) && model.d_key < model.d_head;
 
 /// Whether the norms of a stage are batch norms: those of the encoder alone may be.
 export const isBatchNorm = (model, stage) => model.norm === "batch" && stage?.side === "encoder";

@@ -1,7 +1,7 @@
 // The shapes of a stage in two ways of writing: ragged, as the program keeps them (all words in one matrix, no padding),
 // and batched, as in lecture notes: (B, heads, T, d_k).
 import { el } from "/assets/dom.js";
-import { gatesOf, hasSelfAttention, headWidth, isConvolutional, isReader, isRecurrent } from "/assets/model_facts.js";
+import { gatesOf, hasNarrowKeys, hasSelfAttention, headWidth, isConvolutional, isReader, isRecurrent, keyWidth } from "/assets/model_facts.js";
 import { kOfHead, lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 
@@ -9,10 +9,10 @@ import { t } from "/assets/strings.js";
 const kMatrix = [["q", "d_model"]], kSquare = [["q", "k"]];
 const kRagged = {
   tokens: [["S"]], embed: [["S", "d_model"]], position: [["S", "d_model"]], norm: kMatrix, add: kMatrix, feedNorm: kMatrix, feedAdd: kMatrix, finalNorm: kMatrix,
-  qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, relative: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_k"]], heads: kMatrix,
+  qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, relative: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_v"]], heads: kMatrix,
   feed: [["q", "d_ff"]], memory: [["S", "d_model"]], shift: [["t", "d_model"]], choose: [["V"]], beam: [["K", "t"]],
   embedNorm: kMatrix, pool: [["d_model"]], labels: [["C"]], tagged: [["S", "C"]], filled: [["V"]], vector: [["d_model"]],
-  turn: [["q", "d_k"], ["k", "d_k"]], cache: [["t", "d_k"], ["t", "d_k"]],
+  turn: [["q", "d_k"], ["k", "d_k"]], cache: [["t", "d_k"], ["t", "d_v"]],
 };
 // Of recurrent models. G is the number of gates; in the encoder rows are S words, in the decoder T.
 const kOfCells = {
@@ -29,15 +29,19 @@ const kOfConvolutions = {
 export function sizesOf(stage, sentence) {
   const { model, source, target, beam } = sentence, inDecoder = stage.side === "decoder";
   const heads = inDecoder ? model.decoder_n_heads : model.n_heads;
-  return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: headWidth(model, inDecoder), h: heads,
+  return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: keyWidth(model, inDecoder), d_v: headWidth(model, inDecoder), h: heads,
     H: model.d_hidden, C: isReader(model) ? model.n_labels : model.d_context, A: model.d_key, "G·H": isRecurrent(model) ? gatesOf(model).length * model.d_hidden : 0, "K·H": isConvolutional(model) ? model.kernel_width * model.d_hidden : 0,
     d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size || model.source_vocab_size, K: beam?.beam_size };
 }
 
+/// How the width of a head's values is written: d_k, as that of queries and keys, where they are equal.
+export const valueLetter = (model) => (hasNarrowKeys(model) ? "d_v" : "d_k");
+
 /// The letters of a stage's shapes: {ragged: [[...]], batched: [[...]]}.
 export function shapesOf(stage, model) {
   const [queries, keys] = lettersOf(stage), own = isRecurrent(model) ? kOfCells : isConvolutional(model) ? kOfConvolutions : {};
-  const ragged = (own[stage.kind] || kRagged[stage.kind] || kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
+  const letters = { q: queries, k: keys, d_v: valueLetter(model) };
+  const ragged = (own[stage.kind] || kRagged[stage.kind] || kMatrix).map((shape) => shape.map((letter) => letters[letter] ?? letter));
   const between = kOfHead.includes(stage.kind) && hasSelfAttention(model) ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
   return { ragged, batched: ragged.map((shape) => [...between, ...shape]) };
 }

@@ -3,7 +3,7 @@ import { percent, show } from "/assets/colour.js";
 import { announce, el, replace } from "/assets/dom.js";
 import { formula } from "/assets/formula.js";
 import { prose } from "/assets/prose.js";
-import { addsDistances, addsPositions, headWidth, scales, scoreText } from "/assets/model_facts.js";
+import { addsDistances, addsPositions, headWidth, keyWidth, scales, scoreText } from "/assets/model_facts.js";
 import { alignedFacts, alignedFormula, alignedTable, alignedTitle, alignedValues, openingOf, stageOfAligned, studiedOfAligned, variantOf } from "/assets/story_aligned.js";
 import { aloneFacts } from "/assets/story_alone.js";
 import { loadFacts } from "/assets/story_facts.js";
@@ -135,14 +135,14 @@ export class Story {
     if (sentence.isReader) return readValues(facts);
     if (!sentence.looksAtItself) return alignedValues(facts, scene);
     const step = scene.step ?? sentence.firstStep, candidates = sentence.candidates.steps[step], inDecoder = sentence.isAlone;
-    const d_k = headWidth(model, inDecoder), looked = sentence.isAlone ? sentence.inputLabels.slice(0, step + 1) : sentence.sourceLabels;
+    const d_k = keyWidth(model, inDecoder), looked = sentence.isAlone ? sentence.inputLabels.slice(0, step + 1) : sentence.sourceLabels;
     const most = looked.map((label, column) => [meanWeight(facts.crossWeights, step, column), label]).sort((a, b) => b[0] - a[0])[0];
     const best = ask.weights.indexOf(Math.max(...ask.weights));
     return {
       S: facts.S, T: facts.T, layers: facts.layers, h: facts.heads, d_k, d_model: model.d_model, d_ff: model.d_ff, V: model.target_vocab_size,
       root: show(Math.sqrt(d_k), 2), taken: scoreText(model), word: sentence.mainLabels[facts.row], head: facts.head + 1,
       best: sentence.sourceLabels[best], score: show(ask.scores[best], 2), scaled: show(ask.scaled[best], 2), weight: show(ask.weights[best], 2),
-      kept: 2 * model.decoder_layers * (model.n_kv_heads || model.decoder_n_heads) * d_k * (step + 1), last: sentence.inputLabels[step], count: step + 1,
+      kept: model.decoder_layers * (model.n_kv_heads || model.decoder_n_heads) * (d_k + headWidth(model, inDecoder)) * (step + 1), last: sentence.inputLabels[step], count: step + 1,
       step: step - sentence.firstStep + 1, chosen: sentence.targetLabels[step], share: percent(candidates.chosen_probability), source: most[1], mean: show(most[0], 2),
       text: sentence.target.text, total: facts.best || sentence.isAlone ? show(facts.best?.score ?? facts.score, 2) : "–",
     };

@@ -55,7 +55,7 @@ export async function aloneFacts(sentence, row) {
   return {
     sentence, parts, row, head, heads, decoderHeads: heads, S, T: sentence.written, rows: sentence.steps + 1, first: sentence.firstStep, layers: model.decoder_layers,
     last: attentionOf(last, heads, width), levels: await levelsOf(sentence, paths.length, (layer) => `layers.${layer}.feed_forward`),
-    ask: askOf(parts, weights[0], row, head, model, width), encoderWeights: weights, crossWeights: sentence.weights.get(paths.at(-1)),
+    ask: askOf(parts, weights[0], row, head, model, true), encoderWeights: weights, crossWeights: sentence.weights.get(paths.at(-1)),
     looks: looksOf(sentence, paths), score: scoreOf(sentence),
   };
 }

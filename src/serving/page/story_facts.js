@@ -1,6 +1,6 @@
 // The numbers that the story is drawn from. All come from the inspection of the sentence; nothing is made up.
 import { strongestLink } from "/assets/glance.js";
-import { addsDistances, headWidth, scales } from "/assets/model_facts.js";
+import { addsDistances, headWidth, keyWidth, scales } from "/assets/model_facts.js";
 import { distancesOf } from "/assets/relative_positions.js";
 import { rowOf } from "/assets/sentence.js";
 
@@ -112,11 +112,12 @@ export async function levelsOf(sentence, count, pathOf) {
 
 /// Scores of one query against all keys, what the soft-max takes, and weights.
 /// @param distances  the numbers of relative positions, [buckets, h]; undefined in a model without
-export function askOf({ attention, distances }, entry, row, head, model, width) {
+export function askOf({ attention, distances }, entry, row, head, model, inDecoder) {
+  const width = headWidth(model, inDecoder);
   const slice = (part, r, one) => rowOf(part, r).slice(one * width, (one + 1) * width);
   const sharing = entry.shape[0] / (attention.key.shape[1] / width), query = slice(attention.query, row, head); // heads that share a key
   const scores = Array.from({ length: attention.key.shape[0] }, (_, r) => slice(attention.key, r, Math.floor(head / sharing)).reduce((sum, k, i) => sum + k * query[i], 0));
-  const factor = scales(model) ? 1 / Math.sqrt(width) : 1, added = distances ? distancesOf(distances.parameter, model, { head, row, count: scores.length }) : null;
+  const factor = scales(model) ? 1 / Math.sqrt(keyWidth(model, inDecoder)) : 1, added = distances ? distancesOf(distances.parameter, model, { head, row, count: scores.length }) : null;
   return { scores, scaled: scores.map((score, r) => factor * score + (added?.[r] ?? 0)), weights: weightsOf(entry, head, row) };
 }
 
@@ -141,7 +142,7 @@ export async function loadFacts(sentence, row) {
     sentence, parts, cross, row, head,
     S: sentence.sourceLabels.length, T: sentence.steps, layers: model.encoder_layers, heads: model.n_heads, decoderHeads: model.decoder_n_heads,
     levels: await levelsOf(sentence, model.encoder_layers, (layer) => `encoder.layers.${layer}.feed_forward`),
-    ask: askOf(parts, first, row, head, model, headWidth(model, false)),
+    ask: askOf(parts, first, row, head, model, false),
     crossWeights: sentence.weights.get(crossPaths.at(-1)), selfWeights: sentence.weights.get(selfPaths.at(-1)),
     encoderWeights: sentence.attentions("encoder").map((path) => sentence.weights.get(path)),
     ghosts: ghostsOf(sentence.beam), ribbons: ribbonsOf(sentence), best: sentence.beam.finished[0] ?? null,

@@ -1,7 +1,7 @@
 // The story of an encoder: the pieces of a text are rows at the left, the stack beside them, and what the head says of the
 // text stands last: a label, a label for each word, or what may stand at a mask.
 import { percent, show } from "/assets/colour.js";
-import { headWidth } from "/assets/model_facts.js";
+import { keyWidth } from "/assets/model_facts.js";
 import { answerKind } from "/assets/stages.js";
 import { askOf, headOf, levelsOf, partsOf } from "/assets/story_facts.js";
 import { encoderOf, kMargin, rowsOf } from "/assets/story_layout.js";
@@ -33,7 +33,7 @@ export async function readFacts(sentence, row) {
   return {
     sentence, parts, row, head, heads: model.n_heads, decoderHeads: model.n_heads, S: sentence.source.ids.length, T: 0, layers: model.encoder_layers,
     levels: await levelsOf(sentence, paths.length, (layer) => `layers.${layer}.feed_forward`),
-    ask: askOf(parts, first, row, head, model, headWidth(model, false)), encoderWeights: paths.map((path) => sentence.weights.get(path)),
+    ask: askOf(parts, first, row, head, model, false), encoderWeights: paths.map((path) => sentence.weights.get(path)),
     whole: await wholeOf(sentence), wordRows: sentence.wordRows(),
   };
 }
@@ -94,7 +94,7 @@ export function readValues(facts) {
   const { sentence, ask } = facts, { model } = sentence, best = ask.weights.indexOf(Math.max(...ask.weights)), top = sentence.shares()[0];
   const tagged = sentence.taggedWords().filter(({ tag }) => tag !== "O");
   return {
-    S: facts.S, layers: facts.layers, h: facts.heads, d_k: headWidth(model, false), d_model: model.d_model, d_ff: model.d_ff, V: model.source_vocab_size, C: model.n_labels,
+    S: facts.S, layers: facts.layers, h: facts.heads, d_k: keyWidth(model, false), d_model: model.d_model, d_ff: model.d_ff, V: model.source_vocab_size, C: model.n_labels,
     word: sentence.sourceLabels[facts.row], head: facts.head + 1, best: sentence.sourceLabels[best], score: show(ask.scores[best], 2), scaled: show(ask.scaled[best], 2),
     weight: show(ask.weights[best], 2), first: sentence.sourceLabels[0], label: top?.name ?? "", share: top ? percent(top.share) : "", count: sentence.taggedWords().length,
     tags: tagged.slice(0, 6).map(({ word, tag, probability }) => `${word}: ${tag} (${percent(probability)})`).join(", "), activation: model.pooler,

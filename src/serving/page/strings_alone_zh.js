@@ -10,6 +10,7 @@ export const aloneChinese = {
   "stage.shiftAlone": "模型读到目前为止的文字", "explain.shiftAlone": "开头一次读入；之后每一步把选中的片段接在后面，只有它是新的。这里的输入有 {t} 个片段。第 t 行预测片段 t 之后的片段。",
   "stage.chooseAlone": "下一个片段", "explain.chooseAlone": "最后的向量与输出矩阵的每一行相乘：V = {V} 个片段各有一个 logit，softmax 把它们变成概率，选中的是“{next}”。温度在 softmax 之前除全部 {V} 个真实的 logit。",
   "stage.qkvPlain": "查询、键和值", "explain.qkvPlain": "三个学到的矩阵把每个向量变成查询（这个词要找什么）、键（凭什么能找到它）和值（它传递什么）。每个头有自己的列，宽 d_k = {d_k}。",
+  "stage.qkvNarrow": "查询、键和值", "explain.qkvNarrow": "三个学到的矩阵把每个向量变成查询（这个词要找什么）、键（凭什么能找到它）和值（它传递什么）。每个头里查询和键宽 d_k = {d_k}，比值窄，值宽 d_v = {d_v}：正如论文表 3 的 B 行。",
   "stage.relative": "加上一个取决于距离的数", "explain.relative": "词向量里没有加入位置。每个头为查询到键的距离学了 {buckets} 个桶，每桶一个数 β：近的距离各占一桶，远的共用一桶，超过 {reach} 的都归最后一桶。各层加的是同样的数（Raffel 等，2020）。",
   "stage.turn": "旋转查询和键", "explain.turn": "查询或键中的数两两成对，转过一个随位置增大的角（RoPE），因此两者之积只取决于它们的距离。有 QK 归一化时，各头先归一化。值保持不变。",
   "turn.table": "角的余弦和正弦，[位置, 对]",

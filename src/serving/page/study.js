@@ -10,7 +10,7 @@ import { hashOfStage } from "/assets/route.js";
 import { shapesText, sizesOf } from "/assets/shapes.js";
 import { blockOf, findStage, kOfHead, makeStages } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { hasBias, isBatchNorm, isConvolutional, isRecurrent, isRms, stackOf } from "/assets/model_facts.js";
+import { hasBias, hasNarrowKeys, isBatchNorm, isConvolutional, isRecurrent, isRms, stackOf } from "/assets/model_facts.js";
 import { convolutionalKey, convolutionalNumbers } from "/assets/stages_convolutional.js";
 import { recurrentKey } from "/assets/stages_recurrent.js";
 import { contextView, headsView, qkvView, relativeView, scoresView, softmaxView } from "/assets/view_attention.js";
@@ -130,6 +130,7 @@ export class Study {
     if (this.sentence.isReader && stage.kind === "tokens") return "tokensRead";
     if (isAlone && ["shift", "choose", "tokens"].includes(stage.kind)) return `${stage.kind}Alone`;
     if (isAlone && stage.kind === "cache" && stage.step === this.sentence.firstStep) return "cacheFirst";
+    if (stage.kind === "qkv" && hasNarrowKeys(model)) return "qkvNarrow";
     if (stage.kind === "qkv" && !hasBias(model, "input")) return "qkvPlain";
     if (kByOrder.includes(stage.kind)) return `${stage.kind}.${this.sentence.model.norm_order}`;
     if (stage.kind !== "softmax") return stage.kind;
@@ -200,7 +201,7 @@ export class Study {
     const sizes = sizesOf(stage, this.sentence), inDecoder = stage.side === "decoder";
     return { ...sizes, ...(isConvolutional(this.sentence.model) ? convolutionalNumbers(stage, this.sentence) : {}), root: Math.sqrt(sizes.d_k).toFixed(2), buckets: this.sentence.model.relative_buckets, reach: this.sentence.model.relative_distance, word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
       activation: stage.kind === "pool" ? this.sentence.model.pooler : this.sentence.model.activation, activation2: this.sentence.model.activation, first: this.sentence.sourceLabels[0], count: (stage.step ?? 0) + 1, before: stage.step ?? 0,
-      kept: 2 * this.sentence.model.decoder_layers * (this.sentence.model.n_kv_heads || sizes.h) * sizes.d_k * ((stage.step ?? 0) + 1), next: this.sentence.targetLabels[stage.step ?? 0] };
+      kept: this.sentence.model.decoder_layers * (this.sentence.model.n_kv_heads || sizes.h) * (sizes.d_k + sizes.d_v) * ((stage.step ?? 0) + 1), next: this.sentence.targetLabels[stage.step ?? 0] };
   }
 
   openBlock(name) {

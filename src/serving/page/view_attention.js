@@ -7,6 +7,7 @@ import { columnWindow, firstRows, product, someColumns, transposed } from "/asse
 import { hasBias, scales } from "/assets/model_facts.js";
 import { prose } from "/assets/prose.js";
 import { rowOf } from "/assets/sentence.js";
+import { valueLetter } from "/assets/shapes.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 import { lawful, numberStrip, wordMatrix } from "/assets/view_words.js";
@@ -82,7 +83,7 @@ const kRoles = ["query", "key", "value"];
 export async function qkvView(context) {
   const data = await headData(context);
   const made = (name) => data.part[`projected_${name}`] ?? data.part[name]; // before they are turned
-  const matrix = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, d_k]`, made(name), labels,
+  const matrix = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, ${name === "value" ? valueLetter(context.sentence.model) : "d_k"}]`, made(name), labels,
     { row: Math.min(data.row, labels.length - 1), later, onRow: (row) => context.go({ row }), rowHeight: 12 });
   const [queries, keys] = lettersOf(context.stage);
   const keysLater = context.stage.cross ? undefined : data.later;
@@ -140,7 +141,7 @@ export async function headsView(context) {
   const all = firstRows(attention.context, count), limit = signedLimit(all.values);
   return el("div", {}, el("p", { class: "note" }, prose(t("heads.note", { h: heads, d_k: width, d_model: model }))),
     el("div", { class: "heads-side" }, Array.from({ length: heads }, (_, head) => el("div", { style: { "--head": headColour(head) } },
-      wordMatrix(`${t("head")} ${head + 1}`, `[${lettersOf(stage)[0]}, d_k]`, someColumns(all, head * width, (head + 1) * width), labels.slice(0, count),
+      wordMatrix(`${t("head")} ${head + 1}`, `[${lettersOf(stage)[0]}, ${valueLetter(sentence.model)}]`, someColumns(all, head * width, (head + 1) * width), labels.slice(0, count),
         { row, largest: limit, rowHeight: 11, onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }) })))),
     product({ law: "linear", rows: labels, row, firstColumn: window[0], onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }),
       left: { symbol: "Concat", ...all }, right: { symbol: "W^O", ...weight }, bias: bias ? { symbol: "b^O", ...bias } : null,

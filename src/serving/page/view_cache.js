@@ -2,6 +2,7 @@
 // of what a language model read before stand in a cache.
 import { el } from "/assets/dom.js";
 import { firstRows } from "/assets/product.js";
+import { valueLetter } from "/assets/shapes.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 import { headData, headPicker } from "/assets/view_attention.js";
@@ -46,7 +47,7 @@ export async function turnView(context) {
 export async function cacheView(context) {
   const { sentence, stage } = context, data = await headData(context), isFirst = stage.step === sentence.firstStep;
   const options = { row: stage.step, later: data.later, rowHeight: 12 };
-  const matrix = (name, letter) => wordMatrix(letter, `[${lettersOf(stage)[1]}, d_k]`, data.part[name], data.columns, options);
+  const matrix = (name, letter) => wordMatrix(letter, `[${lettersOf(stage)[1]}, ${name === "value" ? valueLetter(sentence.model) : "d_k"}]`, data.part[name], data.columns, options);
   return el("div", {}, headPicker(context),
     el("ol", { class: "pieces growing" }, sentence.inputLabels.map((label, i) => {
       const state = i > stage.step ? "later" : i === stage.step || isFirst ? "newest" : "";

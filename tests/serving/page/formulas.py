@@ -213,6 +213,15 @@ def check_ask(browser, positions, is_scaled):
     expect(("divided by" in caption) == (is_scaled and positions != "relative"), f"{positions}: the caption is {caption!r}")
 
 
+def check_narrow_keys(browser):
+    """Keys narrower than values have their own letter, and the root is of their width."""
+    for place, shape, said in (("encoder/1/qkv/head/1", r"\[S, d_k\] = \[\d+, 16\]", "narrower than values"), ("encoder/1/scale/head/1", r"\[S, S\]", "16"),
+                               ("encoder/1/context/head/1", r"\[S, d_v\] = \[\d+, 32\]", "")):
+        open_stage(browser, place)
+        text = browser.run("document.querySelector('.stage').textContent")
+        expect(re.search(shape, text) and said in text, f"{place}: {shape!r} and {said!r} are not in {text!r}")
+
+
 def check_product(browser):
     """A cell of a product says the sum that it is, and the keys move to the next."""
     open_stage(browser, "encoder/1/qkv/head/1")

@@ -73,13 +73,15 @@ def story_pictures(browser, output, place):
 
 
 def another_model(browser, arguments, output, kind):
-    """The formulas of a model with the norms of the paper, untied tables, GELU and learned positions, with batch norms, or
+    """The formulas of a model with the norms of the paper, untied tables, GELU, learned positions and narrow keys, with batch norms, or
     with other positions."""
     positions = {"post": "learned", "rope": "rope", "t5": "relative"}.get(kind, "sinusoidal")
     with Server(arguments.program, make_model(arguments.program, output, kind)) as server:
         browser.open(server.address + "/")
         formulas.check_formulas(browser, "post" if kind in ("post", "rope") else "pre", is_batch=kind == "batch", positions=positions, is_scaled=kind != "t5", has_biases=kind != "t5")
         formulas.check_ask(browser, positions, is_scaled=kind != "t5")
+        if kind == "post":
+            formulas.check_narrow_keys(browser)
 
 
 def undrawn_model(browser, arguments, output):

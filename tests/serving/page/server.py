@@ -39,7 +39,8 @@ def pair_options(corpus):
 # Options of the models: the norms before the sub-layers, or where the paper has them and everything else unusual.
 KINDS = {
     "pre": ["--preset", "tiny-prenorm"],
-    "post": ["--preset", "tiny", "--norm-order", "post", "--tying", "none", "--activation", "gelu", "--positions", "learned"],
+    "post": ["--preset", "tiny", "--norm-order", "post", "--tying", "none", "--activation", "gelu", "--positions", "learned",
+             "--d-key", "16"],
     "batch": ["--preset", "tiny-prenorm", "--norm", "batch"],
     "rope": ["--preset", "tiny", "--positions", "rope"],
     "t5": ["--preset", "tiny-prenorm", "--positions", "relative", "--relative-buckets", "8", "--relative-distance", "6", "--scale-attention", "false",
