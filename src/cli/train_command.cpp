@@ -6,8 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/field_json.h"
@@ -148,8 +149,10 @@ class ShapeOptions {
  private:
   static constexpr const char* kOfLanguageModels = "Shape of a language model";
   static constexpr const char* kOfEncoders = "Shape of an encoder";
-  static constexpr const char* kLayers = "layers";  // ends the options of the number of layers
-  static constexpr int64_t kAnySize = 1000;         // of vocabularies, which are known later
+  // Options of the number of layers, and their flags.
+  static constexpr std::pair<const char*, const char*> kLayers[] = {
+      {"decoder_layers", "--decoder-layers"}, {"encoder_layers", "--encoder-layers"}, {"layers", "--layers"}};
+  static constexpr int64_t kAnySize = 1000;  // of vocabularies, which are known later
 
   static models::TransformerConfig shape_of(const TrainOptions& options) {
     return *options.model.get_if<models::TransformerConfig>();
@@ -169,22 +172,14 @@ class ShapeOptions {
 
   // What to give in place of an option of another architecture: "its option is --layers" for encoder_layers.
   static std::string instead_of(std::string_view name, const models::ModelConfig& model) {
-    std::set<std::string> flags;
-    const auto collect = [&](auto config) {
-      for_each_flag<decltype(config)>([&](const auto& field, auto) {
-        const std::string_view own = field.name;
-        if (name.ends_with(kLayers) && own.ends_with(kLayers) && model.has_field(own)) {
-          flags.insert(field.flag_spelling());
-        }
-      });
-    };
-    collect(models::TransformerConfig());
-    collect(models::DecoderOnlyConfig());
-    collect(models::RecurrentConfig());
-    collect(models::ConvolutionalConfig());
-    collect(models::EncoderOnlyConfig());
+    std::vector<std::string> flags;
+    for (const auto& [own, flag] : kLayers) {
+      if (name.ends_with("layers") && model.has_field(own)) {
+        flags.emplace_back(flag);
+      }
+    }
     return flags.empty()       ? "leave it out"
-           : flags.size() == 1 ? "its option is " + *flags.begin()
+           : flags.size() == 1 ? "its option is " + flags.front()
                                : fmt::format("its options are {}", fmt::join(flags, " and "));
   }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/rotation.h"
 #include "ops/attention.h"
 #include "ops/columns.h"
 #include "ops/layer_norm.h"
@@ -63,8 +64,7 @@ MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::stri
       site_(dropout_site(path + ".weights")) {
   base::check_usage(config.options.d_head > 0 || config.d_model % config.n_heads == 0,
                     "{}: d_model {} is not a multiple of n_heads {}", path, config.d_model, config.n_heads);
-  base::check_usage(config.key_width() <= head_width_, "{}: d_key is {}, must be at most the width of a head, {}", path,
-                    config.key_width(), head_width_);
+  check_key_width(config, PositionKind::kNone);
   base::check_usage(config.n_heads % n_kv_heads_ == 0, "{}: n_heads {} is not a multiple of n_kv_heads {}", path,
                     config.n_heads, n_kv_heads_);
 }

@@ -45,8 +45,8 @@ std::vector<size_t> colours_of(const Chart& chart);
 
 /// Returns the chart as one inline <svg> element, which is well-formed XML without external resources. It has axes with
 /// round ticks, one line for each series, points with <title> tooltips and a text alternative in aria-label. Lines of
-/// one name have the class "thin". The last value of each series stands beside its end, or the mean of those of one
-/// name. The style sheet of the page sets the colours of the classes "series-0", "series-1", .... Long series are
+/// one name have the class "thin". The last value of each series stands beside its end, or the mean over the lines of
+/// one name. The style sheet of the page sets the colours of the classes "series-0", "series-1", .... Long series are
 /// thinned to the resolution of the chart. A chart without finite points says so.
 std::string line_chart(const Chart& chart);
 
