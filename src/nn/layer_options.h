@@ -80,8 +80,8 @@ void LayerOptions::fields(Visit&& visit) {
   visit(Field("n_kv_heads", &O::n_kv_heads, "Heads of keys and values, which groups of heads share; 0 = one each",
               {0, 1024}));
   visit(Field("d_head", &O::d_head, "Width of a head; 0 = d_model / n_heads", {0, 65'536}));
-  visit(Field("d_key", &O::d_key,
-              "Width of the queries and keys of a head, at most that of the head; 0 = that of the head", {0, 65'536}));
+  visit(Field("d_key", &O::d_key, "Width of the queries and keys of a head; 0 = as wide as the head, which is the most",
+              {0, 65'536}));
   visit(Field("qk_norm", &O::qk_norm, "RMSNorm on each head of queries and keys"));
   visit(Field("window", &O::window, "Latest tokens that causal attention sees; 0 = all", {0, 1 << 24}, "tokens"));
   visit(Field("scale_embedding", &O::scale_embedding, "Embeddings are multiplied by the root of d_model"));
