@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "base/error.h"
 #include "base/file_descriptor.h"
 #include "base/files.h"
+#include "base/local_time.h"
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/study_file.h"
@@ -172,17 +172,13 @@ int predict(const Study& study, const StudyArguments& arguments, const study::Li
     }
   }
   output.write(fmt::format("| all | {} | | {} |\n\n", cells.size(), duration(all)));
+  if (base::path_exists(arguments.study_folder(study) / study::kFactsName)) {
+    output.write("Runs that are done are counted too. ");
+  }
   output.write(std::isfinite(all) ? "Translating and scoring come on top; patience may end a training before.\n"
                                   : "The updates of a training are limited, not its minutes: --measure 30 trains each "
                                     "row for 30 seconds to predict its time.\n");
   return 0;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
 // Name, version and commit, the first line of what --version prints.
@@ -193,7 +189,7 @@ std::string program_name() {
 
 void write_results(const Study& study, const study::StudyFolder& folder) {
   const study::StudyResults results = study::collect(study, folder);
-  const report::StudyReport page = study::study_page(study, results, {program_name(), today()});
+  const report::StudyReport page = study::study_page(study, results, {program_name(), base::local_time("%Y-%m-%d")});
   base::write_file_atomic(folder.path() / "results.json", study::results_json(study, results));
   base::write_file_atomic(folder.path() / "report.html", report::render_study(page));
   base::write_file_atomic(folder.path() / "report.md", report::study_markdown(page));

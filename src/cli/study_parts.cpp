@@ -62,28 +62,35 @@ void check_stage(const Stage& stage, bool has_keep, const std::string& place) {
   }
 }
 
-// Texts and models are those of the study: an option near their names would not be what was meant.
-void check_is_option(const std::string& key, const std::string& place) {
-  static const std::set<std::string> texts = {"source", "target", "text", "valid-source", "valid-target", "valid-text"};
-  static const std::set<std::string> models = {"model", "teacher"};
-  check_usage(!texts.contains(key), "{}: {} is no option here; texts are named under texts, for all rows", place, key);
-  check_usage(
-      !models.contains(key),
-      "{}: {} is no option here; models are named under models, and a training starts from one by initial-model", place,
-      key);
+// What a training of a study does not take as an option.
+CommandOptions::Own own_of_train() {
+  CommandOptions::Own own = {{"watch", ""}, {"quiet", ""}, {"seed", "seeds are named under seeds, for all rows"}};
+  for (const char* text : {"source", "target", "text", "valid-source", "valid-target", "valid-text"}) {
+    own[text] = "texts are named under texts, for all rows";
+  }
+  for (const char* model : {"model", "teacher"}) {
+    own[model] = "models are named under models, and a training starts from one by initial-model";
+  }
+  return own;
 }
 
 }  // namespace
 
-CommandOptions::CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own,
-                               std::vector<std::string> required)
-    : add_(add), required_(std::move(required)) {
+CommandOptions::CommandOptions(void (*add)(CLI::App&, Run&), Own own, std::vector<std::string> required)
+    : add_(add), own_(std::move(own)), required_(std::move(required)) {
   add(app_, run_);
   command_ = app_.get_subcommands([](CLI::App*) { return true; }).front();
   for (const std::string& name : option_names(*command_)) {
-    if (std::ranges::count(own, name) == 0) {
+    if (!own_.contains(name)) {
       names_.push_back(name);
     }
+  }
+}
+
+void CommandOptions::check_name(const std::string& name, const std::string& place) const {
+  const auto found = own_.find(name);
+  if (found != own_.end() && !found->second.empty()) {
+    base::fail(base::ErrorKind::kUsage, "{}: {} is no option here; {}", place, name, found->second);
   }
 }
 
@@ -104,10 +111,11 @@ void CommandOptions::check(const OptionList& list, const std::string& place) con
 
 StudyParts::StudyParts(std::string file)
     : StudyYaml(std::move(file)),
-      train_(add_train_command, {"model", "source", "target", "valid-source", "valid-target", "text", "valid-text",
-                                 "seed", "watch", "quiet"}),
-      translate_(add_translate_command, {"model", "input", "output", "json", "quiet"}, {"--model=model"}),
-      score_(add_score_command, {"model", "source", "target", "text", "output", "json", "quiet"},
+      train_(add_train_command, own_of_train()),
+      translate_(add_translate_command, {{"model", ""}, {"input", ""}, {"output", ""}, {"json", ""}, {"quiet", ""}},
+                 {"--model=model"}),
+      score_(add_score_command,
+             {{"model", ""}, {"source", ""}, {"target", ""}, {"text", ""}, {"output", ""}, {"json", ""}, {"quiet", ""}},
              {"--model=model", "--source=text", "--target=text"}) {}
 
 const CommandOptions& StudyParts::of_stage(const Stage& stage) const {
@@ -116,9 +124,9 @@ const CommandOptions& StudyParts::of_stage(const Stage& stage) const {
 
 OptionList StudyParts::options(const YAML::Node& node, const CommandOptions& command) const {
   OptionList list;
-  if (&command == &train_ && node.IsMap()) {
+  if (node.IsMap()) {
     for (const auto& entry : node) {
-      check_is_option(entry.first.Scalar(), place(entry.first));
+      command.check_name(entry.first.Scalar(), place(entry.first));
     }
   }
   for (const auto& [name, each] : entries(node, command.names(), "options")) {
@@ -195,7 +203,7 @@ study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node,
       const auto stage = std::ranges::find(stages, changed, &Stage::name);
       row.stage_options[changed] = options(entry.second, stage == stages.end() ? train_ : of_stage(*stage));
     } else {
-      check_is_option(key, line);
+      train_.check_name(key, line);
       const std::string option = known_key(entry.first, train_.names(), line);
       const std::vector<std::string> given = values(entry.second, option);
       check_option_values(train_.option(option), option, given, line);

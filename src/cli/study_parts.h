@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,11 +14,16 @@ namespace dragoman::cli {
 /// The options of a command that a study may give: those that it does not give itself.
 class CommandOptions {
  public:
-  /// @param own  options that the study gives itself.  @param required  some of these, as words, without which
-  /// the command refuses to start
-  CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own,
-                 std::vector<std::string> required = {});
+  /// Options that a study gives itself, and what a user should do who names one: "texts are named under texts". Empty:
+  /// it is an option that a study does not know.
+  using Own = std::map<std::string, std::string>;
 
+  /// @param required  some of `own`, as words, without which the command refuses to start
+  CommandOptions(void (*add)(CLI::App&, Run&), Own own, std::vector<std::string> required = {});
+
+  /// Throws: Error(kUsage), "study.yaml: line 3: model is no option here; models are named under models, ...", so that
+  /// an option near the name is not proposed.
+  void check_name(const std::string& name, const std::string& place) const;
   const std::vector<std::string>& names() const { return names_; }
   const CLI::Option& option(const std::string& name) const { return *command_->get_option("--" + name); }
   /// Checks options together, as the command would before it reads a file.
@@ -26,6 +32,7 @@ class CommandOptions {
 
  private:
   void (*add_)(CLI::App&, Run&);
+  Own own_;
   std::vector<std::string> required_;
   CLI::App app_;
   Run run_;

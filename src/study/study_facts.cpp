@@ -66,14 +66,14 @@ double hours_of(const StudyResults& results) {
   return minutes / 60.0;
 }
 
-const std::map<std::string, std::string>& settings_of(const RowResult& row) {
+const std::map<std::string, std::string>& first_settings(const RowResult& row) {
   return row.cells.front().settings;
 }
 
 // Empty for what a row does not have.
 std::string value_of(const RowResult& row, const std::string& name) {
-  const auto found = settings_of(row).find(name);
-  return found == settings_of(row).end() ? "" : found->second;
+  const auto found = first_settings(row).find(name);
+  return found == first_settings(row).end() ? "" : found->second;
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ report::StudyTable settings_table(const StudyResults& results) {
   std::set<std::string> names;
   for (const RowResult& row : results.rows) {
     table.columns.push_back(plain(row.row->name));
-    for (const auto& [name, value] : settings_of(row)) {
+    for (const auto& [name, value] : first_settings(row)) {
       names.insert(name);
     }
   }

@@ -4,23 +4,14 @@
 
 #include <fmt/format.h>
 #include <cmath>
-#include <ctime>
 #include <ostream>
 
+#include "base/local_time.h"
 #include "report/svg_heat_map.h"
 #include "report/terminal.h"
 
 namespace dragoman::training {
 namespace {
-
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
-  return text;
-}
 
 report::ProgressLineOptions line_options(const TrainOptions& options) {
   report::ProgressLineOptions line = report::progress_line_options_for(STDERR_FILENO);
@@ -110,7 +101,7 @@ void FolderReport::event(const report::EventRow& row) {
 
 void FolderReport::write(const std::string& status) {
   data_.status = status;
-  data_.updated = now_text();
+  data_.updated = base::local_time("%Y-%m-%d %H:%M");
   data_.metrics = report::read_metrics(folder_ / report::kMetricsName);
   report::write_report(folder_ / "report.html", data_);
 }

@@ -346,6 +346,7 @@ refuse 'no stage is called forwerd; stages: both, forward, backward, near, model
 refuse 'wrong.yaml: line 30: stage near (filter) needs keep, the share of the pairs that stay' 's/, keep: 0.5//'
 refuse 'wrong.yaml: line 25: source is no option here; texts are named under texts, for all rows' 's/dropout: 0,/source: train.en,/'
 refuse 'wrong.yaml: line 25: model is no option here; models are named under models' 's/dropout: 0,/model: other,/'
+refuse 'wrong.yaml: line 25: seed is no option here; seeds are named under seeds' 's/dropout: 0,/seed: 3,/'
 refuse 'wrong.yaml: line 21: row dropout-0, stage both: --n-heads does not belong to a model of architecture recurrent; leave it out' 's/^  preset: tiny/  preset: gru-mini/; /^  .*coder-layers: 1\|^  d-ff: 16\|^  n-heads: 1/d; s/dropout: 0,/n-heads: 2,/'
 refuse 'wrong.yaml: line 24: row base, stage both: --encoder-layers does not belong to a model of architecture recurrent; its option is --layers' 's/^  preset: tiny/  preset: gru-mini/'
 refuse 'architecture convolutional; its options are --decoder-layers and --encoder-layers' 's/^  preset: tiny/  preset: conv-mini/; /^  d-ff: 16\|^  n-heads: 1/d; s/dropout: 0,/layers: 3,/'
@@ -366,7 +367,6 @@ refuse 'the search paper gives nbest' 's/paper: {beam-size: 4}/paper: {beam-size
 refuse 'row dropout-0 changes --d-model, but each training starts from weights that decide it' 's/  both: .*//; s/start-from: both/start-from: given/; s/teacher: both/teacher: given/; s/model: both/model: given/; s/dropout: 0, paper/d-model: 32, paper/; s/^seeds/models: {given: other}\nseeds/'
 refuse 'has 2 documents' '$a ---\na: 1'
 refuse 'the trainings translate; name metrics of translations' 's/^seeds/score: {metrics: [accuracy]}\nseeds/; /^searches/,$d'
-refuse 'unknown key "seed"' 's/dropout: 0,/seed: 4,/'
 refuse 'dropout is given a second time; keep one' 's/dropout: 0,/dropout: 0, dropout: 0.1,/'
 refuse 'row dropout-0, stage forward: --beam-size is 0' 's/dropout: 0,/forward: {beam-size: 0},/'
 refuse 'row base, stage forward: --beam-size is 0' '' --set forward.beam-size=0
