@@ -32,15 +32,16 @@ class ForwardObserver {
   virtual bool wants_kept_values() const { return false; }
 };
 
-/// Adds numbers over all replicas that train on parts of one batch. Batch norms need it, so that their statistics are
-/// those of the whole batch.
+/// What batch norms need of the replicas that train on parts of one batch, so that their statistics are of the whole
+/// batch, and count only where the update is applied.
 class BatchStatistics {
  public:
   virtual ~BatchStatistics() = default;
   /// Replaces the values by their sums over all replicas. Requires: all replicas make the same calls in the same order.
   virtual void sum(std::span<double> values) = 0;
-  /// Whether this replica writes the running statistics, which replicas of a process share.
-  virtual bool keeps() const = 0;
+  /// Notes that running statistics [D] move towards those of this batch (move_running) once the update is applied.
+  /// Every replica calls it with the same values, in the backward; replicas of a process share the running statistics.
+  virtual void keep(const tensor::Tensor& running, std::span<const double> latest) = 0;
 };
 
 /// Selects what the backward computes again instead of keeping it from the forward.
@@ -69,7 +70,7 @@ struct ForwardContext {
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, but no bit of the result
   BatchStatistics* statistics = nullptr;   ///< of training; null: the rows are the whole batch, and nothing is kept
   /// Whether batch norms take the statistics of the batch outside training too, and the rows of zeros that count in
-  /// them. Both show what batch norms without running statistics, and without a mask of the padding, would compute.
+  /// them. Both show batch norms without running statistics, and what zeros in their statistics do.
   bool batch_moments = false;
   int64_t zero_rows = 0;
   const uint32_t* step_on_device = nullptr;  ///< kernels::Dropout::step_on_device, of `step`

@@ -15,21 +15,19 @@ bool has_bias(const LayerConfig& config) {
   return config.options.norm != kernels::NormKind::kRms && config.options.biases == Biases::kAll;
 }
 
-constexpr double kMomentum = 0.1;  // of running statistics, as in torch.nn.BatchNorm1d
+}  // namespace
 
-// Moves running values towards those of a batch, unless these are not finite.
-void move_towards(const ParameterHandle& running, std::span<const double> latest) {
+void move_running(tensor::Tensor running, std::span<const double> latest) {
+  constexpr double kMomentum = 0.1;
   if (!std::ranges::all_of(latest, [](double value) { return std::isfinite(value); })) {
     return;
   }
-  tensor::HostEdit<float> edit(running->variable.value());
+  tensor::HostEdit<float> edit(running);
   for (size_t c = 0; c < latest.size(); ++c) {
     float& value = edit.span()[c];
     value = static_cast<float>((1.0 - kMomentum) * static_cast<double>(value) + kMomentum * latest[c]);
   }
 }
-
-}  // namespace
 
 Norm::Norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
     : kind_(config.options.norm),
@@ -51,10 +49,11 @@ Variable Norm::over_batch(const Variable& input, const ForwardContext& context) 
   ops::BatchNormOptions options{.epsilon = epsilon_, .zero_rows = context.zero_rows};
   if (BatchStatistics* statistics = context.statistics; statistics != nullptr) {
     options.sum_over_replicas = [statistics](std::span<double> values) { statistics->sum(values); };
-    if (statistics->keeps() && context.word_cut == 0.0F) {  // texts are translated whole
-      options.keep = [mean = running_mean_, variance = running_variance_](const ops::BatchMoments& moments) {
-        move_towards(mean, moments.mean);
-        move_towards(variance, moments.variance);
+    if (context.word_cut == 0.0F) {  // texts are translated whole
+      options.keep = [statistics, mean = running_mean_,
+                      variance = running_variance_](const ops::BatchMoments& moments) {
+        statistics->keep(mean->variable.value(), moments.mean);
+        statistics->keep(variance->variable.value(), moments.variance);
       };
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "nn/context.h"
@@ -13,9 +14,9 @@ namespace dragoman::nn {
 ///   RMSNorm    gain * x / sqrt(mean(x^2) + epsilon)                  (Zhang and Sennrich 2019, eq. (4))
 ///   BatchNorm  the first formula for each column, over the rows of all sentences of a batch (Ioffe and Szegedy 2015)
 /// The parameters are PATH.gain [D] and, unless it is an RMSNorm, with Biases::kAll, PATH.bias [D]. A batch norm also
-/// has PATH.running_mean and PATH.running_variance [D], which get no gradient. In training it moves them a tenth of the
-/// way to the statistics of each batch, and it uses them otherwise, unless ForwardContext::batch_moments is set. The
-/// papers name no epsilon; LayerConfig::layer_norm_epsilon sets it.
+/// has PATH.running_mean and PATH.running_variance [D], which get no gradient. In training each forward on whole texts
+/// with a backward moves them (BatchStatistics::keep), and it uses them otherwise, unless ForwardContext::batch_moments
+/// is set. The papers name no epsilon; LayerConfig::layer_norm_epsilon sets it.
 class Norm {
  public:
   Norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
@@ -35,5 +36,9 @@ class Norm {
   ParameterHandle running_mean_, running_variance_;  // null unless it is a batch norm
   float epsilon_;
 };
+
+/// Moves running statistics [D] float32 a tenth of the way to those of a batch [D]:  running = 0.9 * running + 0.1 *
+/// latest, as torch.nn.BatchNorm1d does. Values that are not finite move nothing.
+void move_running(tensor::Tensor running, std::span<const double> latest);
 
 }  // namespace dragoman::nn

@@ -17,7 +17,7 @@ struct BatchMoments {
 
 struct BatchNormOptions {
   float epsilon = 1e-5F;
-  /// Rows of zeros that count in the statistics beside those of x, as those of a padded batch do without a mask.
+  /// Rows of zeros that count in the statistics beside those of x, such as the padding of a batch.
   int64_t zero_rows = 0;
   /// Adds numbers over all replicas; empty: x is the whole batch.
   std::function<void(std::span<double>)> sum_over_replicas = {};

@@ -9,11 +9,13 @@
 #include "base/lap.h"
 #include "distributed/thread_communicator.h"
 #include "kernels/backends/backend_of.h"
+#include "nn/norm.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::training {
 
-// Sums over the threads of this process, then over the processes.
+// Sums over the threads of this process, then over the processes. The first thread keeps what running statistics move
+// towards, until the update is applied.
 class ReplicaStatistics : public nn::BatchStatistics {
  public:
   ReplicaStatistics(distributed::Communicator& threads, distributed::ProcessGroup& processes)
@@ -31,11 +33,28 @@ class ReplicaStatistics : public nn::BatchStatistics {
     }
     threads_.all_reduce_sum(values);  // hands the sums of the first thread on
   }
-  bool keeps() const override { return threads_.rank() == 0; }
+  void keep(const tensor::Tensor& running, std::span<const double> latest) override {
+    if (threads_.rank() == 0) {
+      kept_.push_back({running, {latest.begin(), latest.end()}});
+    }
+  }
+  void forget() { kept_.clear(); }
+  void apply() {
+    for (const Kept& each : kept_) {
+      nn::move_running(each.running, each.latest);
+    }
+    forget();
+  }
 
  private:
+  struct Kept {
+    tensor::Tensor running;  // [D]
+    std::vector<double> latest;
+  };
+
   distributed::Communicator& threads_;
   distributed::ProcessGroup& processes_;
+  std::vector<Kept> kept_;
 };
 
 // One thread's share: created, used and destroyed with its own arena.
@@ -206,6 +225,9 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
     update_matrices(learning_rate);
     result.times.optimizer += lap();
   }
+  if (result.applied) {
+    move_running_statistics();
+  }
   applied_updates_ += result.applied ? 1 : 0;
   result.sums = sum_over_all();
   result.times.packing = packing_seconds;
@@ -279,6 +301,9 @@ void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shard
   worker.gradients->begin_update();
   worker.sums = {};
   worker.pending.clear();
+  if (worker.statistics != nullptr) {
+    worker.statistics->forget();  // of an update that was skipped
+  }
   PassSeconds seconds;
   for (const data::Batch& shard : shards) {
     const bool last = &shard == &shards.back() && !queues_updates();
@@ -330,6 +355,14 @@ void DataParallel::update_matrices(double learning_rate) {
     const tensor::ArenaScope memory(workers_[static_cast<size_t>(rank)]->arena);
     optimizer_.update_matrices(weights, rank, scalars, precision_);
   });
+}
+
+// Of batch norms; a skipped update moves them no more than weights.
+void DataParallel::move_running_statistics() {
+  if (ReplicaStatistics* statistics = workers_.front()->statistics.get(); statistics != nullptr) {
+    model_.parameters().mutable_values();  // marks the values as changed
+    statistics->apply();
+  }
 }
 
 // Whoever changed the values, the replicas multiply with copies of the present ones.

@@ -111,6 +111,7 @@ class DataParallel {
   double gradient_norm(Worker& worker);
   void apply(Worker& worker, const kernels::AdamScalars& scalars);
   void update_matrices(double learning_rate);
+  void move_running_statistics();
   LossSums sum_over_all() const;
   void pack_weights();
 

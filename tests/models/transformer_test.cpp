@@ -139,7 +139,7 @@ TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
 class AloneWithStatistics : public nn::BatchStatistics {
  public:
   void sum(std::span<double>) override {}
-  bool keeps() const override { return true; }
+  void keep(const Tensor& running, std::span<const double> latest) override { nn::move_running(running, latest); }
 };
 
 // What each batch norm has kept after one update of whole texts, or of texts with missing words.
