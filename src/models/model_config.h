@@ -26,7 +26,7 @@ struct ModelSizes {
   int64_t d_model = 0;            ///< D, width of the rows that the output layer takes
   int64_t max_positions = 0;      ///< longest source or target in tokens, sentence end included
   bool one_vocabulary = false;    ///< an id means the same on both sides, so that both need one joint vocabulary
-  int64_t state_floats = 0;       ///< floats that generating keeps for each token, such as its keys and values
+  int64_t state_floats = 0;       ///< floats that generating keeps for a token at most, such as its keys and values
 
   [[nodiscard]] constexpr ModelKind kind() const {
     return target_vocab_size == 0   ? ModelKind::kEncoder

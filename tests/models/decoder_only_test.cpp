@@ -354,13 +354,5 @@ TEST(DecoderOnlyConfigText, WhatIsWrongIsNamed) {
   EXPECT_THAT(error_of("\"norm\": \"layer\"", "\"norm\": \"batch\""), testing::HasSubstr("layer, rms"));
 }
 
-TEST(DecoderOnly, FlopsAreTwoForEachWeightAndToken) {
-  DecoderOnlyConfig config = small();
-  config.layer.biases = nn::Biases::kNone;
-  const DecoderOnly model(config);
-  const double weights = 2 * (4 * 16 * 16 + 2 * 16 * 24) + 37 * 16;
-  EXPECT_NEAR(model.forward_flops(0, 1), 2 * weights + 2 * 4 * 16, 1e-9);  // and one key a layer
-}
-
 }  // namespace
 }  // namespace dragoman::models

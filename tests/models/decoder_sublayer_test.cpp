@@ -170,19 +170,5 @@ TEST(DecoderSublayer, AWindowNeedsSelfAttention) {
   EXPECT_EQ(test_support::error_of([&] { config.check(); }), "window is 4, must be 0 with decoder_sublayer ssru");
 }
 
-// 8 D H + 4 D H + 4 D F products of a word and attention to what is before it; or what stands in its place.
-TEST(DecoderSublayer, ItsOperationsAreCounted) {
-  TransformerConfig config = test_support::tiny_config();
-  const double d = 32, f = 64, l = 2, t = 5;
-  const auto decoder = [&](nn::DecoderSublayer sublayer) {
-    config.decoder_sublayer = sublayer;
-    return forward_flops(config, 7, 5) - forward_flops(config, 7, 0);
-  };
-  const double whole = decoder(nn::DecoderSublayer::kSelfAttention);
-  const double replaced = l * (8 * d * d * t + 4 * d * t * (t + 1) / 2);
-  EXPECT_DOUBLE_EQ(decoder(nn::DecoderSublayer::kSsru), whole - replaced + l * 4 * d * d * t);
-  EXPECT_DOUBLE_EQ(decoder(nn::DecoderSublayer::kAverageAttention), whole - replaced + l * (8 * d * d + 4 * d * f) * t);
-}
-
 }  // namespace
 }  // namespace dragoman::models

@@ -2,6 +2,7 @@
 
 #include "autograd/recompute.h"
 #include "base/error.h"
+#include "nn/layer_flops.h"
 #include "nn/rotation.h"
 
 namespace dragoman::models {
@@ -72,15 +73,10 @@ std::unique_ptr<Generation> DecoderOnly::begin_generation() const {
 
 double DecoderOnly::forward_flops(int64_t /*source_length*/, int64_t target_length) const {
   const DecoderOnlyConfig& config = decoder_config();
-  const nn::LayerConfig layer = config.layer_config();
-  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
-  const auto t = static_cast<double>(target_length);
-  const auto width = static_cast<double>(layer.key_width() + layer.head_width());
-  const double heads = layer.n_heads * width, kv_heads = layer.kv_heads() * width;
-  const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
-  const double products = 2 * d * heads + 2 * d * kv_heads + feed_forward;
-  const double attention = 2 * heads * t * (t + 1) / 2;
-  return config.layers * (products * t + attention) + 2 * d * static_cast<double>(config.vocab_size) * t;
+  const nn::LayerFlops layer = nn::flops_of(config.layer_config());
+  const auto d = static_cast<double>(config.d_model), t = static_cast<double>(target_length);
+  return config.layers * ((layer.maps + layer.feed_forward) * t + layer.pair * t * (t + 1) / 2) +
+         2 * d * static_cast<double>(config.vocab_size) * t;
 }
 
 }  // namespace dragoman::models

@@ -2,6 +2,7 @@
 
 #include "autograd/recompute.h"
 #include "base/error.h"
+#include "nn/layer_flops.h"
 #include "nn/rotation.h"
 #include "ops/activation.h"
 #include "ops/dropout.h"
@@ -164,13 +165,9 @@ OutputLayer EncoderOnly::output() const {
 
 double EncoderOnly::forward_flops(int64_t source_length, int64_t /*target_length*/) const {
   const EncoderOnlyConfig& config = encoder_config();
-  const nn::LayerConfig layer = config.layer_config();
-  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
-  const auto s = static_cast<double>(source_length);
-  const auto width = static_cast<double>(layer.key_width() + layer.head_width());
-  const double heads = layer.n_heads * width, kv_heads = layer.kv_heads() * width;
-  const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
-  const double layers = config.layers * ((2 * d * heads + 2 * d * kv_heads + feed_forward) * s + 2 * heads * s * s);
+  const nn::LayerFlops layer = nn::flops_of(config.layer_config());
+  const auto d = static_cast<double>(config.d_model), s = static_cast<double>(source_length);
+  const double layers = config.layers * ((layer.maps + layer.feed_forward) * s + layer.pair * s * s);
   switch (config.head) {
     case EncoderHead::kNone:
       return layers;

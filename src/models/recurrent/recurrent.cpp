@@ -306,17 +306,18 @@ std::vector<std::string> Recurrent::cross_attention_paths() const {
 
 double Recurrent::forward_flops(int64_t source_length, int64_t target_length) const {
   const RecurrentConfig& config = recurrent_config();
-  const auto d = static_cast<double>(config.d_model), h = static_cast<double>(config.d_hidden), c = 2 * h;
   const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
-  const auto gates = static_cast<double>(kernels::gates_of(config.cell)) * h;
-  const double above = config.layers - 1;
-  double encoder = 4 * gates * (d + h + above * (c + h));
-  double decoder = 2 * gates * (d + h + above * 2 * h) + 2 * d * (h + static_cast<double>(config.target_vocab_size));
-  if (key_) {
-    encoder += 2 * c * h;
-    decoder += 2 * (h + c) * s + 2 * c * d + (config.feeds() ? 2 * gates * (config.input_feeding ? d : c) : 0);
+  double sum = key_ ? 2 * static_cast<double>(config.d_key() + config.d_context()) * s * t : 0.0;  // scores, contexts
+  for (const nn::ParameterHandle& parameter : parameters_.parameters()) {
+    const std::string& path = parameter->path;
+    const bool is_of_source =
+        path.starts_with("encoder.layers.") || path == fmt::format("{}.key.weight", kAttentionPath);
+    const bool is_of_first_state = path.find(".initial_") != std::string::npos;
+    if (parameter->is_matrix_weight) {
+      sum += 2 * static_cast<double>(parameter->shape.size()) * (is_of_source ? s : is_of_first_state ? 1.0 : t);
+    }
   }
-  return encoder * s + decoder * t;
+  return sum;
 }
 
 }  // namespace dragoman::models

@@ -5,6 +5,7 @@
 
 #include "autograd/recompute.h"
 #include "base/error.h"
+#include "nn/layer_flops.h"
 #include "nn/relative_positions.h"
 #include "nn/rotation.h"
 #include "ops/elementwise.h"
@@ -169,35 +170,34 @@ std::vector<std::string> Transformer::cross_attention_paths() const {
 
 namespace {
 
-// Of a word in the sub-layer over the rows so far, beside attention to them. `heads` are columns of keys and values.
-double past_flops(const TransformerConfig& config, double heads, double feed_forward) {
+// Of t words in the sub-layer over the rows so far.
+double past_flops(const TransformerConfig& config, const nn::LayerFlops& layer, double t) {
   const auto d = static_cast<double>(config.d_model);
   switch (config.decoder_sublayer) {
     case nn::DecoderSublayer::kSsru:
-      return 4 * d * d;
+      return 4 * d * d * t;
     case nn::DecoderSublayer::kAverageAttention:
-      return feed_forward + 8 * d * d;
+      return (layer.feed_forward + 8 * d * d) * t;
     default:
-      return 4 * d * heads;
+      return layer.maps * t + layer.pair * t * (t + 1) / 2;
   }
 }
 
 }  // namespace
 
 double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length) {
-  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
-  const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
-  const nn::LayerConfig layer = config.encoder_layer();
-  const auto h = static_cast<double>(layer.n_heads * (layer.key_width() + layer.head_width()));
-  const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
-  const double encoder = config.encoder_layers * ((4 * d * h + feed_forward) * s + 2 * h * s * s);
-  const double cross_keys = config.decoder_layers * 2 * d * h * s;
-  const double seen = config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention ? t * (t + 1) / 2 : 0;
-  const double attention = 2 * h * (seen + s * t);
-  const double products = past_flops(config, h, feed_forward) + 2 * d * h + feed_forward;
-  const double decoder = config.decoder_layers * (products * t + attention);
-  const double output = 2 * d * static_cast<double>(config.target_vocab_size) * t;
-  return encoder + cross_keys + decoder + output;
+  const auto d = static_cast<double>(config.d_model), s = static_cast<double>(source_length),
+             t = static_cast<double>(target_length);
+  nn::LayerConfig cross_layer = config.decoder_layer();
+  cross_layer.options.n_kv_heads = 0;  // which is of self-attention
+  const nn::LayerFlops encoder = nn::flops_of(config.encoder_layer()), decoder = nn::flops_of(config.decoder_layer()),
+                       cross = nn::flops_of(cross_layer);
+  const double of_source = config.encoder_layers * ((encoder.maps + encoder.feed_forward) * s + encoder.pair * s * s);
+  // Half of the maps, keys and values, are of the source, the other half of the target.
+  const double cross_attention = cross.maps / 2 * (s + t) + cross.pair * s * t;
+  const double of_target =
+      config.decoder_layers * (past_flops(config, decoder, t) + cross_attention + decoder.feed_forward * t);
+  return of_source + of_target + 2 * d * static_cast<double>(config.target_vocab_size) * t;
 }
 
 }  // namespace dragoman::models

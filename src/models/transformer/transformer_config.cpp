@@ -41,7 +41,7 @@ void TransformerConfig::check() const {
 ModelSizes TransformerConfig::sizes() const {
   const nn::LayerConfig decoder = decoder_layer();
   return {source_vocab_size, target_vocab_size,        d_model,
-          max_positions,     shares_embeddings(tying), 2 * decoder_layers * decoder.kv_heads() * decoder.head_width()};
+          max_positions,     shares_embeddings(tying), 2 * decoder_layers * decoder.n_heads * decoder.head_width()};
 }
 
 void TransformerConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
