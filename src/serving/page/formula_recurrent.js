@@ -34,7 +34,9 @@ function readout(model) {
   const word = sub("y", row("t", "−", "1")), isDeep = model.layers > 1;
   const top = model.attention === "bahdanau" && !isDeep ? pair(sub("s", t()), sub("c", t())) : sub("s", t());
   const parts = [row(top, "W")];
-  if (isDeep && (model.attention === "bahdanau" || model.input_feeding)) parts.push(row(sup(sub("s", t()), bracket("1")), sub("W", "1")));
+  // What the first layer gives: its state beside the context, or the attentional vector.
+  if (isDeep && model.attention === "bahdanau") parts.push(row(pair(sup(sub("s", t()), bracket("1")), sub("c", t())), sub("W", "1")));
+  if (isDeep && model.input_feeding) parts.push(row(sub("a", t()), sub("W", "1")));
   if (model.attention === "bahdanau") parts.push(row(word, sub("W", "y")));
   if (model.attention === "luong" && !model.input_feeding) parts.push(row(sub("c", t()), sub("W", "c")));
   return row(sub("o", t()), "=", tanh(...parts.flatMap((part) => [part, "+"]), "b"));

@@ -25,7 +25,7 @@ export const recurrentEnglish = {
   "stage.scores.product": "The state meets every key", "explain.scores.product": "Row t, column j is the dot product of the decoder's state and the key of source word j. Nothing divides it by √d_k: that came with the Transformer.",
   "stage.context.source": "The context: states of the source, weighted and summed", "explain.context.source": "The C = {C} numbers that step t takes from the source: each state of the encoder times its weight.",
   "stage.attentional": "Context and state become one vector", "explain.attentional": "Both stand side by side, and a product and a tanh make the attentional vector. It gives the logits, and goes into the next step.",
-  "stage.readout": "The readout", "explain.readout": "What the output layer reads: the state and, if the model attends, the context, each through a matrix, summed and put through a tanh.",
+  "stage.readout": "The readout", "explain.readout": "What the output layer reads: the state and, as the formula says, what was attended to, the word before and what the first layer gives, each through a matrix, summed and put through a tanh.",
   "stage.shift.recurrent": "The decoder reads the word just written", "explain.shift.recurrent": "At step t = {t} of {T} it reads “{word}” alone. All words before it are in the state, which has the same size at every step.",
   "state.columns": "The columns belong to the gates {gates}, in this order, {width} each: {all} in all.",
   "gate.choose": "Gate", "gate.gru.r": "reset", "gate.gru.z": "update", "gate.gru.n": "candidate", "gate.lstm.i": "input", "gate.lstm.f": "forget", "gate.lstm.g": "candidate", "gate.lstm.o": "output",

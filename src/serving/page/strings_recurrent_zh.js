@@ -25,7 +25,7 @@ export const recurrentChinese = {
   "stage.scores.product": "状态遇到每个键", "explain.scores.product": "第 t 行第 j 列是解码器状态与源词 j 的键的点积。这里没有除以 √d_k，那是 Transformer 才有的。",
   "stage.context.source": "上下文：源句状态的加权和", "explain.context.source": "第 t 步从源句取得的 C = {C} 个数：编码器的每个状态乘以它的权重，再相加。",
   "stage.attentional": "上下文与状态合成一个向量", "explain.attentional": "两者并排，经过一次乘积和 tanh 得到注意力向量。它给出 logit，并进入下一步。",
-  "stage.readout": "读出", "explain.readout": "输出层读到的向量：状态（有注意力时还有上下文）各乘以矩阵，相加后经过 tanh。",
+  "stage.readout": "读出", "explain.readout": "输出层读到的向量：状态，以及公式中的上下文、前一个词和第一层的输出，各乘以矩阵，相加后经过 tanh。",
   "stage.shift.recurrent": "解码器读取刚写出的词", "explain.shift.recurrent": "在 {T} 步中的第 t = {t} 步，它只读“{word}”。前面的词都在状态里，而状态的大小始终不变。",
   "state.columns": "各列依次属于门 {gates}，每个 {width} 列，共 {all} 列。",
   "gate.choose": "门", "gate.gru.r": "重置", "gate.gru.z": "更新", "gate.gru.n": "候选", "gate.lstm.i": "输入", "gate.lstm.f": "遗忘", "gate.lstm.g": "候选", "gate.lstm.o": "输出",

@@ -137,15 +137,18 @@ export async function attentionalView(context) {
     tanhRows(context, "a = tanh(x)", part.sum, part.result), precisionNote(sentence));
 }
 
-// The parts of the readout: what each reads, as formulas name it.
-const kReadParts = [["top", "s"], ["first", "s\u00b9"], ["words", "y"], ["context", "c"]];
+// The parts of the readout: what each reads, and its matrix, as formulas name them.
+function readParts(model) {
+  const isBahdanau = model.attention === "bahdanau";
+  return [["top", isBahdanau && model.layers === 1 ? "[s, c]" : "s", "W"], ["first", isBahdanau ? "[s\u00b9, c]" : "a", "W_1"], ["words", "y", "W_y"], ["context", "c", "W_c"]];
+}
 
 /// What the output layer reads: the sum of several products, behind a tanh.
 export async function readoutView(context) {
   const { sentence } = context, part = await sentence.part({ part: "readout", path: "readout" }), { output } = await sentence.part({ part: "output", path: "decoder" }), { count } = shownRows(context);
-  const parts = kReadParts.filter(([name]) => part[name]), products = [];
-  for (const [name, symbol] of parts) {
-    products.push(await mapped(context, { left: { symbol, part: part[name] }, weight: { symbol: name === "top" ? "W" : `W_${symbol}`, path: `readout.${name}.weight` },
+  const parts = readParts(sentence.model).filter(([name]) => part[name]), products = [];
+  for (const [name, symbol, matrix] of parts) {
+    products.push(await mapped(context, { left: { symbol, part: part[name] }, weight: { symbol: matrix, path: `readout.${name}.weight` },
       bias: name === "top" ? { symbol: "b", path: "readout.top.bias" } : null, result: { symbol: "x", columns: part.sum.shape[1], part: (columns) => someColumns(part[`from_${name}`], ...columns) }, key: `${name}0` }));
   }
   const total = parts.length > 1 ? lawful(matrixOf(context, "∑ x", "d_model", part.sum), "sums", { parts: parts.map(([name]) => firstRows(part[`from_${name}`], count)), result: firstRows(part.sum, count) }) : null;

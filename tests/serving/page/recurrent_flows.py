@@ -21,6 +21,8 @@ KINDS = {  # layers, gates, whether the cell is fed, what stands before and behi
     "none": (1, "ifgo", False, (), ("readout",)),
 }
 
+READOUTS = {"bahdanau": "tanh(stW+[st(1),ct]W1+yt−1Wy+b)", "luong": "tanh(stW+ctWc+b)", "none": "tanh(stW+b)"}
+
 
 def sigmoid(x):
     return 1 / (1 + math.exp(-x))
@@ -120,6 +122,8 @@ def check_formulas(browser, server, kind):
             for index in range(1, gates):
                 choose(browser, index)
                 seen += check_shown(browser, f"{name}, gate {index}")
+        if "/readout" in place:
+            expect(READOUTS[kind] in formula(browser), f"{name}: the formula is {formula(browser)!r}")
         if "/cellFed" in place:
             expect("fed" in formula(browser), f"{name}: the formula is {formula(browser)!r}")
     expect(seen > 20, f"{kind}: only {seen} matrices were computed again")
