@@ -15,8 +15,9 @@ namespace dragoman::nn {
 ///   m_t = (x_1 + ... + x_t) / t,   g_t = FFN(m_t),   y_t = i_t * x_t + f_t * g_t
 ///   i_t = sigmoid([x_t, g_t] Wi + bi),   f_t = sigmoid([x_t, g_t] Wf + bf)
 /// The parameters are PATH.feed_forward.* (FeedForward, as wide as the layer's) and PATH.{input_gate,forget_gate}.*,
-/// weights [2D, D]. Unlike in the paper, the gates have a bias. All that a row knows of the rows before it is m_{t-1},
-/// D numbers. Source: Zhang et al. 2018, "Accelerating Neural Transformer via an Average Attention Network", section 3.
+/// weights [2D, D]. Unlike in the paper, the gates have a bias with Biases::kAll. All that a row knows of the rows
+/// before it is m_{t-1}, D numbers. Source: Zhang et al. 2018, "Accelerating Neural Transformer via an Average
+/// Attention Network", section 3.
 class AverageAttention {
  public:
   AverageAttention(ParameterSet& parameters, const std::string& path, const LayerConfig& config);

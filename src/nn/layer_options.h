@@ -77,12 +77,12 @@ void LayerOptions::fields(Visit&& visit) {
   visit(Field("norm", &O::norm, "Normalisation"));
   visit(Field("feed_forward", &O::feed_forward, "Feed-forward with or without a gate"));
   visit(Field("biases", &O::biases, "Which affine maps and layer norms have a bias"));
-  visit(Field("n_kv_heads", &O::n_kv_heads, "Heads of keys and values, which groups of heads share; 0 = one each",
-              {0, 1024}));
+  visit(Field("n_kv_heads", &O::n_kv_heads,
+              "Heads of keys and values of self-attention, which groups of heads share; 0 = one each", {0, 1024}));
   visit(Field("d_head", &O::d_head, "Width of a head; 0 = d_model / n_heads", {0, 65'536}));
   visit(Field("d_key", &O::d_key, "Width of the queries and keys of a head; 0 = as wide as the head, which is the most",
               {0, 65'536}));
-  visit(Field("qk_norm", &O::qk_norm, "RMSNorm on each head of queries and keys"));
+  visit(Field("qk_norm", &O::qk_norm, "RMSNorm on each head of queries and keys of self-attention"));
   visit(Field("window", &O::window, "Latest tokens that causal attention sees; 0 = all", {0, 1 << 24}, "tokens"));
   visit(Field("scale_embedding", &O::scale_embedding, "Embeddings are multiplied by the root of d_model"));
   visit(Field("scale_attention", &O::scale_attention, "Products of queries and keys are divided by the root of d_key"));
