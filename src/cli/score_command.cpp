@@ -76,8 +76,6 @@ int score_text(const ScoreArguments& arguments) {
 }
 
 int score(const ScoreArguments& arguments) {
-  base::check_usage(!arguments.score.padded_statistics || arguments.score.batch_statistics > 0,
-                    "--padded-statistics goes with --batch-statistics, the pairs of a batch");
   const DeviceChoice device(arguments.device);
   if (!arguments.text.empty()) {
     return score_text(arguments);
@@ -142,6 +140,11 @@ void add_score_command(CLI::App& app, Run& run) {
     base::check_usage(arguments->text.empty() ? !arguments->source.empty() && !arguments->target.empty()
                                               : arguments->source.empty() && arguments->target.empty(),
                       "give --source and --target, or --text for a language model");
+    const decoding::ScoreOptions& options = arguments->score;
+    base::check_usage(options.batch_statistics == 0 || arguments->text.empty(),
+                      "--batch-statistics goes with --source and --target; models of --text have no batch norms");
+    base::check_usage(!options.padded_statistics || options.batch_statistics > 0,
+                      "--padded-statistics goes with --batch-statistics, the pairs of a batch");
     run = [arguments] { return score(*arguments); };
   });
 }

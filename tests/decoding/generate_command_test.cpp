@@ -171,6 +171,10 @@ TEST_F(GenerateCommand, ScoreSaysLossPerplexityAndTheWindow) {
   expect_failure(program_.run("score --model model --text text --window 100"), 2,
                  {"window is 100, the model takes 48"});
   expect_failure(program_.run("score --model model --text text --source text"), 2, {"--text for a language model"});
+  expect_failure(program_.run("score --model model --text text --batch-statistics 2"), 2,
+                 {"--batch-statistics goes with --source and --target"});
+  expect_failure(program_.run("score --model model --source text --target text --padded-statistics true"), 2,
+                 {"--padded-statistics goes with --batch-statistics"});
 }
 
 }  // namespace
