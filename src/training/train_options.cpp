@@ -46,8 +46,9 @@ void TrainOptions::check() const {
   base::check_usage(loss.rdrop == 0.0 || loss.simcut == 0.0,
                     "--rdrop {} and --simcut {} each make a second pass of their own; choose one", loss.rdrop,
                     loss.simcut);
-  base::check_range("max_length", static_cast<double>(batch.max_length), 2,
-                    static_cast<double>(model.sizes().max_positions));
+  base::check_usage(batch.max_length <= model.sizes().max_positions,
+                    "--max-length is {}, must be 2 to {}, the positions of the model (--max-positions)",
+                    batch.max_length, model.sizes().max_positions);
 }
 
 std::string recipe_json(const TrainOptions& options) {

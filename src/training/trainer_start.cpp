@@ -242,9 +242,10 @@ void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& no
 // scores are kept for a part of the run that has it again.
 void Trainer::compare_from_here(std::vector<std::string>& notes) {
   const auto best = [&] {
-    const std::string& metric = state_.measure.metric;
-    return fmt::format("step {} ({} {:.2f})", state_.best_step, metric.empty() ? "score" : metric,
-                       std::abs(state_.best_score));
+    const std::string metric = state_.best_score < 0.0         ? "loss"
+                               : state_.measure.metric.empty() ? "score"
+                                                               : state_.measure.metric;
+    return fmt::format("step {} ({} {:.2f})", state_.best_step, metric, std::abs(state_.best_score));
   };
   if (!validation_->has_data()) {
     if (state_.best_step > 0) {

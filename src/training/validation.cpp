@@ -7,9 +7,10 @@
 namespace dragoman::training {
 
 double ValidationResult::score(ValidationMetric metric) const {
+  constexpr double kLeastBleu = 1.0;
   switch (metric) {
     case ValidationMetric::kBleu:
-      return bleu;
+      return bleu < kLeastBleu ? -sums.nll_per_token() : bleu;
     case ValidationMetric::kChrf:
       return chrf;
     case ValidationMetric::kAccuracy:

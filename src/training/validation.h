@@ -23,7 +23,8 @@ struct ValidationResult {
   double bits_per_byte = report::kNotMeasured;     ///< of text in UTF-8, by a language model
   std::vector<report::SampleTranslation> samples;  ///< the first sentences, for the report
 
-  /// Returns: the score by `metric`, turned so that higher is better (loss: minus nats per token).
+  /// Returns: the score by `metric`, turned so that higher is better (loss: minus nats per token). BLEU below 1 is
+  /// chance, the more so the less a model has learned; the score is minus nats per token then, and below all others.
   double score(ValidationMetric metric) const;
   /// Returns: {"BLEU 31.20", "chrF 55.10"}, without what was not measured.
   std::vector<std::string> scores_text() const;

@@ -19,6 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// By accident a model that has learned nothing may have more BLEU than one that has learned a little.
+TEST(ValidationResult, BleuBelowOneIsNotComparedButTheLossIs) {
+  const auto score = [](double bleu, double nll) {
+    ValidationResult result;
+    result.bleu = bleu;
+    result.sums.nll = nll;
+    result.sums.tokens = 1;
+    return result.score(ValidationMetric::kBleu);
+  };
+  EXPECT_GT(score(0.0, 5.1), score(0.07, 5.7));
+  EXPECT_GT(score(1.1, 9.0), score(0.9, 1.0));
+  EXPECT_GT(score(1.2, 5.0), score(1.1, 4.0));
+}
+
 // What the validations of one part of a run find, in order. Nothing: there is no validation text.
 struct Script {
   std::deque<double> scores;

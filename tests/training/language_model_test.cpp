@@ -199,7 +199,7 @@ TEST_F(LanguageModelTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(message_of(run), HasSubstr("--source and --target are for translation"));
   run = options("wrong");
   run.batch.max_length = 25;
-  EXPECT_THAT(message_of(run), HasSubstr("max_length is 25, must be 2 to 24"));
+  EXPECT_THAT(message_of(run), HasSubstr("--max-length is 25, must be 2 to 24, the positions of the model"));
   std::ofstream(folder_.path() / "one.txt") << "x";
   run = options("wrong");
   run.text = {folder_.path() / "one.txt"};
