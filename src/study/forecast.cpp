@@ -75,8 +75,7 @@ TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& 
   words.insert(words.end(), of_texts.begin(), of_texts.end());
   return limits_of(words, texts_are_there);
 } catch (const base::Error& error) {
-  const std::string place = row.place.empty() ? "study " + study.name : row.place;
-  base::fail(error.kind(), "{}: row {}, stage {}: {}", place, row.name, stage.name, error.what());
+  base::fail(error.kind(), "{}: row {}, stage {}: {}", study.where(row.place), row.name, stage.name, error.what());
 }
 
 Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured) {

@@ -9,10 +9,11 @@
 
 namespace dragoman::study {
 
-/// What ends a training, as its options and its preset say.
+/// What ends a training, and what its model can do, as its options and its preset say.
 struct TrainingLimits {
   double total_minutes = 0.0;  ///< 0 = no limit
   int64_t max_steps = 0;
+  bool attends = true;  ///< whether the decoder sees the source by attention
 };
 
 /// Reads the options of a training, "train", "--preset=tiny", ..., with the names of its texts.

@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/nearest_name.h"
+#include "data/text/labelled_text.h"
 #include "data/text/text_file.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/read_text.h"
 #include "models/model_folder.h"
+#include "study/texts.h"
 
 namespace dragoman::study {
 namespace {
@@ -85,6 +87,11 @@ class Given {
     if (!stage.nearest_to.empty()) {
       check_pair(owner, read, stage.nearest_to);
     }
+    if (const auto lines = lines_of(read); stage.kind == StageKind::kFilter && lines.has_value()) {
+      check_usage(lines_of_share(*lines, stage.keep) > 0,
+                  "{}: stage {} keeps {:g} of {} lines, which is none; keep more", study_.where(stage.place),
+                  stage.name, stage.keep, *lines);
+    }
     if (const auto lines = lines_of(read); stage.translates() && lines.has_value()) {
       lines_[stage.name] = *lines;
     }
@@ -132,8 +139,14 @@ class Given {
                 study_.name, owner, test.source.string(), source, test.join);
   }
 
-  // Lines without labels or tags, and a label that no line has, would be noticed after the trainings.
+  // Lines without labels or tags, and a label that no line has, would be noticed after the trainings. A metric takes a
+  // line without a tab for a label.
   void check_reference(const fs::path& path) const {
+    if (study_.scored_lines() == evaluation::LineKind::kTags) {
+      [[maybe_unused]] const auto sentences = data::read_tagged_words({path});
+    } else {
+      [[maybe_unused]] const auto texts = data::read_labelled_texts({path});
+    }
     const evaluation::Text text = evaluation::read_text(path);
     const std::vector<std::string> lines = evaluation::relevant_lines(text, study_.scored_lines(), text);
     const evaluation::Lines all[] = {lines};

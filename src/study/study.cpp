@@ -1,6 +1,7 @@
 #include "study/study.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -54,8 +55,8 @@ const Row& Study::row(const std::string& name_of_row) const {
   const auto found = std::ranges::find(rows, name_of_row, &Row::name);
   std::vector<std::string> names;
   std::ranges::transform(rows, std::back_inserter(names), &Row::name);
-  check_usage(found != rows.end(), "study {}: no row is called \"{}\"{}", name, name_of_row,
-              base::did_you_mean(name_of_row, names));
+  check_usage(found != rows.end(), "study {}: no row is called \"{}\"; rows: {}{}", name, name_of_row,
+              fmt::join(names, ", "), base::did_you_mean(name_of_row, names));
   return *found;
 }
 
@@ -66,8 +67,6 @@ constexpr const char* kInitialModel = "initial-model";
 constexpr const char* kManyHypotheses = "16";
 constexpr const char* kFileOptions[] = {kInitialModel, "tokenizer", "target-tokenizer", "reverse-model", "terms",
                                         "prefix",      "banned"};
-
-enum class Side { kSource, kTarget };
 
 // The sides on which the texts of a study stand, as far as names say: "source" and "target", given texts in the
 // language of one of them, and what stages make of such texts.
@@ -135,15 +134,23 @@ OptionList Row::changes_of(const Stage& stage) const {
   return found == stage_options.end() ? OptionList() : found->second;
 }
 
+const Stage* Study::training(const std::string& model) const {
+  const auto found = std::ranges::find_if(
+      stages, [&](const Stage& stage) { return stage.kind == StageKind::kTrain && stage.name == model; });
+  return found == stages.end() ? nullptr : &*found;
+}
+
+std::optional<Side> Study::side_of(const std::vector<std::string>& names_of_texts) const {
+  const std::set<Side> sides = SidesOfTexts(*this).of(names_of_texts);
+  return sides.size() == 1 ? std::optional(*sides.begin()) : std::nullopt;
+}
+
 bool Study::is_reversed(const Stage& stage) const {
-  const SidesOfTexts sides(*this);
-  return sides.of(stage.source) == std::set{Side::kTarget} && sides.of(stage.target) == std::set{Side::kSource};
+  return side_of(stage.source) == Side::kTarget && side_of(stage.target) == Side::kSource;
 }
 
 bool Study::names_model(const std::string& model) const {
-  return models.contains(model) || std::ranges::any_of(stages, [&](const Stage& stage) {
-           return stage.kind == StageKind::kTrain && stage.name == model;
-         });
+  return models.contains(model) || training(model) != nullptr;
 }
 
 std::vector<std::pair<std::string, std::filesystem::path>> Study::files_named_by(const OptionList& list) const {

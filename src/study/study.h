@@ -70,6 +70,7 @@ struct Stage {
   double share = 1.0;                   ///< of the option total-minutes
   double keep = 1.0;                    ///< share of the pairs that a filter keeps
   OptionList options;                   ///< of `train`, `translate` or `score`
+  std::string place{};                  ///< of the file, for errors: "trial.yaml: line 12"; empty if no file is known
 
   /// Returns: the names of the texts that a stage translates or, for a filter, judges.
   const std::vector<std::string>& input_texts() const {
@@ -77,6 +78,9 @@ struct Stage {
   }
   bool translates() const { return kind != StageKind::kTrain && kind != StageKind::kFilter; }
 };
+
+/// The side of the pairs of a study on which a text stands.
+enum class Side { kSource, kTarget };
 
 /// One row of the study: what it changes.
 struct Row {
@@ -142,9 +146,17 @@ struct Study {
   /// The kind of lines that the metrics compare.
   evaluation::LineKind scored_lines() const { return evaluation::line_kind(score.metrics.front()); }
   const Stage& last_stage() const { return stages.back(); }
+  /// Throws: Error(kUsage), "study trial: no row is called "bass"; rows: base, wide; did you mean "base"?".
   const Row& row(const std::string& name_of_row) const;
+  /// Returns: the stage that trains under this name, or null.
+  const Stage* training(const std::string& model) const;
+  /// Returns: where an error is: a place of the file, or "study trial" if `place` is empty.
+  std::string where(const std::string& place) const { return place.empty() ? "study " + name : place; }
   /// Whether a stage that trains, or one of `models`, has this name.
   bool names_model(const std::string& model) const;
+  /// Returns: the one side on which the texts stand, as far as names and the languages of files tell it. Nothing for
+  /// texts of both sides and for texts of which nothing is known.
+  std::optional<Side> side_of(const std::vector<std::string>& names_of_texts) const;
   /// Whether a training reads the target language alone and writes the source language alone, as far as known.
   bool is_reversed(const Stage& stage) const;
   /// Returns the given models, and the files and model folders that options name, such as a tokenizer: by what names

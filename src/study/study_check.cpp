@@ -1,6 +1,7 @@
 #include "study/study_check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/nearest_name.h"
+#include "study/direction_check.h"
 
 namespace dragoman::study {
 namespace {
@@ -27,10 +29,10 @@ class StageNames {
   }
 
   void check(const Stage& stage) {
-    check_free(stage.name);
+    check_free(stage, stage.name);
     if (stage.kind == StageKind::kFilter) {
-      check_free(stage.name + ".source");
-      check_free(stage.name + ".target");
+      check_free(stage, stage.name + ".source");
+      check_free(stage, stage.name + ".target");
     }
     for (const auto* names : {&stage.source, &stage.target, &stage.text, &stage.nearest_to}) {
       for (const std::string& text : *names) {
@@ -53,16 +55,33 @@ class StageNames {
   }
 
  private:
-  void check_free(const std::string& name) const {
-    const bool is_free = std::ranges::count(texts_, name) == 0 && std::ranges::count(models_, name) == 0;
-    check_usage(is_free, "study {}: two things are called \"{}\"", study_.name, name);
+  void check_free(const Stage& stage, const std::string& name) const {
+    const bool is_text = std::ranges::count(texts_, name) > 0, is_model = std::ranges::count(models_, name) > 0;
+    check_usage(!is_text && !is_model, "{}: two things are called \"{}\": the stage {} and a {}; rename one",
+                study_.where(stage.place), name, stage.name, is_text ? "text" : "model");
+  }
+
+  bool is_made(const std::string& name) const {
+    return std::ranges::any_of(study_.stages, [&](const Stage& stage) {
+      const bool is_filter = stage.kind == StageKind::kFilter;
+      return is_filter ? name == stage.name + ".source" || name == stage.name + ".target" : name == stage.name;
+    });
   }
 
   void check_known(const Stage& stage, const char* what, const std::string& name,
                    const std::vector<std::string>& known) const {
-    check_usage(std::ranges::count(known, name) > 0,
-                "study {}: stage {} uses the {} \"{}\", which is neither given nor made by an earlier stage{}",
-                study_.name, stage.name, what, name, base::did_you_mean(name, known));
+    if (std::ranges::count(known, name) > 0) {
+      return;
+    }
+    const std::string use =
+        fmt::format("{}: stage {} uses the {} \"{}\"", study_.where(stage.place), stage.name, what, name);
+    const bool is_other = std::ranges::count(texts_, name) + std::ranges::count(models_, name) > 0;
+    check_usage(!is_other, "{}, which is no {}; each {} before this stage: {}", use, what, what,
+                known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    check_usage(!is_made(name), "{}, which {} makes; name what an earlier stage makes, or change their order", use,
+                name == stage.name ? "the stage itself" : "a later stage");
+    base::fail(base::ErrorKind::kUsage, "{}, which is neither given nor made by an earlier stage{}", use,
+               base::did_you_mean(name, known));
   }
 
   const Study& study_;
@@ -188,18 +207,46 @@ void check_has_effect(const Study& study, const Row& row) {
   for (const OptionList::Option& option : row.options.options()) {
     const bool reaches =
         std::ranges::any_of(trainings, [&](const OptionList& options) { return options.find(option.name) != nullptr; });
-    check_usage(reaches,
-                "study {}: row {} changes --{}, but each training starts from weights that decide it; leave it out",
-                study.name, row.name, option.name);
+    check_usage(reaches, "{}: row {} changes --{}, but each training starts from weights that decide it; leave it out",
+                study.where(row.place), row.name, option.name);
   }
 }
 
-// Weights to start from decide shape and vocabulary.
-void check_start(const Study& study, const Stage& stage, const OptionList& options) {
+// Weights to start from decide shape and vocabulary. @param place  of the options
+void check_start(const Study& study, const Stage& stage, const OptionList& options, const std::string& place) {
   for (const OptionList::Option& option : options.options()) {
     check_usage(stage.start_from.empty() || !study.decided_by_start.contains(option.name),
-                "study {}: stage {} starts from {}, which decides --{}; leave it out", study.name, stage.name,
+                "{}: stage {} starts from {}, which decides --{}; leave it out", study.where(place), stage.name,
                 stage.start_from, option.name);
+  }
+}
+
+void check_starts(const Study& study) {
+  for (const Stage& stage : study.stages) {
+    check_start(study, stage, stage.options, stage.place);
+    for (const Row& row : study.rows) {
+      check_start(study, stage, row.changes_of(stage), row.place);
+    }
+  }
+}
+
+void check_shares(const Study& study) {
+  double shares = 0.0;
+  for (const Stage& stage : study.stages) {
+    shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
+    check_usage(shares <= kAllShares, "{}: the shares of the stages up to {} are {:g} together, must be 1 or less",
+                study.where(stage.place), stage.name, shares);
+  }
+}
+
+void check_row(const Study& study, const Row& row) {
+  check_has_effect(study, row);
+  std::vector<std::string> names;
+  std::ranges::transform(study.stages, std::back_inserter(names), &Stage::name);
+  for (const auto& [stage, changes] : row.stage_options) {
+    check_usage(std::ranges::count(names, stage) > 0,
+                "{}: row {} changes the stage \"{}\", which the study has not; stages: {}{}", study.where(row.place),
+                row.name, stage, fmt::join(names, ", "), base::did_you_mean(stage, names));
   }
 }
 
@@ -217,31 +264,22 @@ void check_differ(const Study& study) {
 void check_study(const Study& study) {
   check_usage(!study.rows.empty(), "study {}: has no rows; name at least one under rows", study.name);
   check_usage(!study.seeds.empty(), "study {}: has no seeds", study.name);
-  check_usage(!study.stages.empty() && study.last_stage().kind == StageKind::kTrain,
-              "study {}: the last stage must train; its model is the row's", study.name);
+  check_usage(!study.stages.empty(), "study {}: has no stages", study.name);
+  check_usage(study.last_stage().kind == StageKind::kTrain,
+              "{}: the last stage, {}, must train; its model is the row's", study.where(study.last_stage().place),
+              study.last_stage().name);
   [[maybe_unused]] const Row& known = study.row(study.baseline);
   if (!study.reached_row.empty()) {
     [[maybe_unused]] const Row& reached = study.row(study.reached_row);
   }
   check_differ(study);
   check_names(study);
-  double shares = 0.0;
-  for (const Stage& stage : study.stages) {
-    check_start(study, stage, stage.options);
-    for (const Row& row : study.rows) {
-      check_start(study, stage, row.changes_of(stage));
-    }
-    shares += stage.kind == StageKind::kTrain && stage.share != 1.0 ? stage.share : 0.0;
-  }
-  check_usage(shares <= kAllShares, "study {}: the shares of the stages are {:g} together, must be 1 or less",
-              study.name, shares);
+  check_starts(study);
+  check_shares(study);
   for (const Row& each : study.rows) {
-    check_has_effect(study, each);
-    for (const auto& [stage, changes] : each.stage_options) {
-      check_usage(std::ranges::count(study.stages, stage, &Stage::name) > 0,
-                  "study {}: row {} changes the stage \"{}\", which the study has not", study.name, each.name, stage);
-    }
+    check_row(study, each);
   }
+  check_directions(study);
 }
 
 }  // namespace dragoman::study

@@ -144,12 +144,16 @@ std::vector<decoding::PairScore> read_scores(const std::filesystem::path& file) 
   return scores;
 }
 
+size_t lines_of_share(size_t lines, double share) {
+  return static_cast<size_t>(std::llround(share * static_cast<double>(lines)));
+}
+
 std::vector<size_t> best_lines(const std::vector<double>& scores, double share) {
   std::vector<size_t> lines(scores.size());
   std::iota(lines.begin(), lines.end(), size_t{0});
   const auto value = [&](size_t i) { return std::isnan(scores[i]) ? -INFINITY : scores[i]; };
   std::ranges::stable_sort(lines, [&](size_t a, size_t b) { return value(a) > value(b); });
-  lines.resize(static_cast<size_t>(std::llround(share * static_cast<double>(scores.size()))));
+  lines.resize(lines_of_share(scores.size(), share));
   std::ranges::sort(lines);
   return lines;
 }

@@ -40,6 +40,9 @@ Lines nearest(const Lines& hypotheses, const Lines& known);
 /// between. Throws: Error(kBadData), "scores.txt: line 3 is \"-1.5\", must have three numbers".
 std::vector<decoding::PairScore> read_scores(const std::filesystem::path& file);
 
+/// Returns how many of `lines` lines a share is, rounded.
+size_t lines_of_share(size_t lines, double share);
+
 /// Returns the numbers of the `share` of lines with the highest scores, in the order of the text. Of equal scores the
 /// first lines are kept. NaN counts as lowest.
 std::vector<size_t> best_lines(const std::vector<double>& scores, double share);

@@ -12,6 +12,7 @@
 #include "study/asked_words.h"
 #include "study/forecast.h"
 #include "study/given.h"
+#include "study/search_check.h"
 #include "study/study_check.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -521,6 +522,56 @@ TEST_F(StudyRun, AReversedTrainingIsValidatedInReverse) {
   EXPECT_FALSE(study_.is_reversed(back)) << "nothing is known of the text english";
   study_.texts["english"] = folder_.path() / "train.en";
   EXPECT_TRUE(study_.is_reversed(back)) << "by the names of the files";
+}
+
+TEST_F(StudyRun, AModelTranslatesInTheDirectionInWhichItLearned) {
+  check_study(study_);  // "both" learns both directions
+  study_.stages[0].source = {"target"};
+  study_.stages[0].target = {"source"};
+  study_.stages[1].place = "trial.yaml: line 9";
+  expect_error(base::ErrorKind::kUsage,
+               {"trial.yaml: line 9: stage forward translates from source to target by both, which learns the other"},
+               [&] { check_study(study_); });
+  study_.stages[0].source = {"source"};
+  study_.stages[0].target = {"target"};
+  check_study(study_);
+  study_.stages[1].kind = StageKind::kBackTranslate;
+  study_.stages[1].target = {"target"};
+  study_.stages[1].nearest_to = {};
+  expect_error(base::ErrorKind::kUsage, {"stage forward translates from target to source by both"},
+               [&] { check_study(study_); });
+}
+
+TEST_F(StudyRun, TheLastModelTranslatesAsTheTestsDo) {
+  Stage last = stage("last", StageKind::kTrain);
+  last.source = {"target"};
+  last.target = {"source"};
+  study_.stages.push_back(last);
+  expect_error(base::ErrorKind::kUsage, {"stage last trains from target to source", "the validation text"},
+               [&] { check_study(study_); });
+  study_.texts.erase("valid-source");
+  study_.texts.erase("valid-target");
+  check_study(study_);  // nothing is translated
+  study_.tests = {{"test", "test.en", "test.de"}};
+  expect_error(base::ErrorKind::kUsage, {"stage last trains from target to source", "tested on test from source"},
+               [&] { check_study(study_); });
+  study_.tests = {{"test", "test.de", "test.en"}};
+  check_study(study_);
+}
+
+TEST_F(StudyRun, ACoveragePenaltyNeedsAttentionInTheTrainingThatDrawsTheWeights) {
+  study_.searches.front().second.set("coverage-penalty", {"0.2"});
+  const auto limits = [](bool attends) {
+    return [attends](const Words& words, bool) {
+      EXPECT_EQ(value_of(words, "--initial-model"), "") << "the weights of both decide";
+      return TrainingLimits{1.0, 1, attends};
+    };
+  };
+  check_attention(study_, study_.rows[0], limits(true));
+  expect_error(base::ErrorKind::kUsage, {"row base: the search default gives --coverage-penalty"},
+               [&] { check_attention(study_, study_.rows[0], limits(false)); });
+  study_.rows[0].options.set("initial-model", {"given"});  // of which nothing is known
+  check_attention(study_, study_.rows[0], limits(false));
 }
 
 TEST_F(StudyRun, ModelsThatAreNotThereAreNamedForTheRowsThatAreRun) {
