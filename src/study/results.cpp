@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "decoding/search/search_defaults.h"
 #include "models/model_folder.h"
 #include "study/row_settings.h"
 #include "study/run.h"
@@ -92,6 +93,15 @@ bool ended_by_patience(const report::MetricsHistory& metrics) {
   return last != metrics.events.rend() && last->text == training::stop_text(training::StopReason::kEarlyStop);
 }
 
+// What tuning has chosen; nothing of a study without it.
+std::optional<decoding::SearchOptions> tuned_search(const Study& study, const std::filesystem::path& model) {
+  const std::filesystem::path file = model / models::kDecodingName;
+  if (!study.tune || !base::path_exists(file)) {
+    return std::nullopt;
+  }
+  return decoding::search_defaults_from_json(base::read_file(file), file.string());
+}
+
 CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& cell, const TestScorer& scorer) {
   CellResult result;
   result.seed = cell.seed;
@@ -99,6 +109,7 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
   result.parameters = parameters_of(model);
   result.vocabulary = vocabulary_of(model);
   result.settings = settings_of(model);
+  result.tuned = tuned_search(study, model);
   for (const Stage& stage : study.stages) {
     if (stage.kind != StageKind::kTrain) {
       continue;
@@ -230,6 +241,9 @@ double rounded(double value) {
 nlohmann::json json_of(const Study& study, const CellResult& cell) {
   nlohmann::json tree = {{"seed", cell.seed}, {"parameters", cell.parameters}, {"updates", cell.updates}};
   tree["lowest_validation_loss"] = std::isfinite(cell.loss) ? nlohmann::json(rounded(cell.loss)) : nlohmann::json();
+  if (cell.tuned.has_value()) {
+    tree["tuned"] = base::parse_json(decoding::search_defaults_json(*cell.tuned), models::kDecodingName);
+  }
   for (const auto& [search, tests] : cell.scores) {
     for (const auto& [test, scores] : tests) {
       for (size_t i = 0; i < scores.size(); ++i) {
@@ -277,7 +291,7 @@ StudyResults collect(const Study& study, const StudyFolder& folder) {
   }
   results.lengths = scorer.lengths();
   results.metrics = scorer.metric_names();
-  results.signature = scorer.signature();
+  results.signatures = scorer.signatures();
   for (const Cell& cell : done) {
     if (results.rows.empty() || results.rows.back().row != cell.row) {
       results.rows.push_back({cell.row, {}});
@@ -289,7 +303,8 @@ StudyResults collect(const Study& study, const StudyFolder& folder) {
 }
 
 std::string results_json(const Study& study, const StudyResults& results) {
-  nlohmann::json tree = {{"study", study.name}, {"baseline", study.baseline}, {"signature", results.signature}};
+  nlohmann::json tree = {{"study", study.name}, {"baseline", study.baseline}, {"signatures", results.signatures}};
+  tree["signature"] = results.signatures.empty() ? "" : results.signatures.front();  // of what is compared
   tree["rows"] = nlohmann::json::array();
   for (const RowResult& row : results.rows) {
     nlohmann::json cells = nlohmann::json::array();

@@ -2,9 +2,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "decoding/search/options.h"
 #include "report/metrics_log.h"
 #include "study/compare.h"
 #include "study/study_folder.h"
@@ -31,6 +33,7 @@ struct CellResult {
   /// Of translations: the first metric by test set and group of lengths, for the first search.
   std::map<std::string, std::vector<double>> score_by_length;
   std::map<std::string, std::map<std::string, double>> perplexities;  ///< by entry of Study::perplexities and test set
+  std::optional<decoding::SearchOptions> tuned;                       ///< what its model is searched with
   std::map<std::string, double> sentences_per_second;                 ///< by search; none if it was not measured
 };
 
@@ -60,7 +63,7 @@ struct StudyResults {
   /// Rows that are not compared by the validation loss: they have none, or another vocabulary than the baseline, so
   /// that their losses are of other pieces.
   std::vector<std::string> incomparable;
-  std::string signature;  ///< of the first metric
+  std::vector<std::string> signatures;  ///< of the metrics: "BLEU|nrefs:1|case:mixed|..."
   size_t planned_cells = 0, done_cells = 0;
   std::vector<std::string> changed_cells;  ///< those that were done with other options or tests, which `rows` lacks
 };

@@ -20,7 +20,7 @@ constexpr const char* kRecipeName = "recipe.json";  // of a checkpoint
 // What differs by itself: seeds, paths, and what the text decides.
 bool is_no_choice(const std::string& name) {
   static const std::set<std::string> names = {"seed", "tokenizer", "target_tokenizer", "initial_model"};
-  return names.contains(name) || name.ends_with("vocab_size");
+  return names.contains(name) || name.ends_with("vocab_size") || name.ends_with("vocabulary_size");
 }
 
 // The recipe has the model as an object, whose values config.json has too.

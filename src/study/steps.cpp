@@ -85,9 +85,11 @@ class CellSteps {
   }
 
   Step tune() const {
-    return {"tune", tuning_words(), {fs::path(last_model()) / kTuningName}, [steps = *this](const Program& program) {
-              steps.run_tune(program);
-            }};
+    const fs::path model = last_model();  // a form of the study without tuning removes what was chosen
+    return {"tune",
+            tuning_words(),
+            {model / kTuningName, model / models::kDecodingName},
+            [steps = *this](const Program& program) { steps.run_tune(program); }};
   }
 
   // Translations, labels or tags of all test sets.

@@ -95,17 +95,17 @@ double mean_minutes_to(const RowResult& row, const CurveScore& score, double wan
 report::SaidText reach_sentence(const RowResult& row, const Target& target, const CurveScore& score) {
   const auto has_reached = [&](const CellResult& cell) { return std::isfinite(minutes_to(cell, score, target.value)); };
   const auto reached = static_cast<size_t>(std::ranges::count_if(row.cells, has_reached));
-  const std::string &name = row.row->name, &wanted = target.row->row->name, value = text_of_number(target.value);
+  std::vector<std::string> values = {row.row->name, target.row->row->name, score.name, text_of_number(target.value)};
   if (reached == 0) {
-    return {"{0} is in none of its seeds as good in validation as {1} at its best, {2}.", {name, wanted, value}};
+    return {"{0} is in none of its seeds as good in validation as {1} at its best, {2} {3}.", values};
   }
   if (reached < row.cells.size()) {
-    return {"{0} is as good in validation as {1} at its best, {2}, in {3} of {4} seeds.",
-            {name, wanted, value, fmt::format("{}", reached), fmt::format("{}", row.cells.size())}};
+    values.insert(values.end(), {fmt::format("{}", reached), fmt::format("{}", row.cells.size())});
+    return {"{0} is as good in validation as {1} at its best, {2} {3}, in {4} of {5} seeds.", values};
   }
-  return {"{0} is as good in validation as {1} at its best, {2}, after {3} minutes, {1} after {4}.",
-          {name, wanted, value, text_of_number(mean_minutes_to(row, score, target.value)),
-           text_of_number(mean_minutes_to(*target.row, score, target.value))}};
+  values.insert(values.end(), {text_of_number(mean_minutes_to(row, score, target.value)),
+                               text_of_number(mean_minutes_to(*target.row, score, target.value))});
+  return {"{0} is as good in validation as {1} at its best, {2} {3}, after {4} minutes, {1} after {5}.", values};
 }
 
 // The curves of a row's seeds beside the baseline's.

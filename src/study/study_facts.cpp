@@ -139,6 +139,24 @@ report::StudyTable run_table(const Study& study, const StudyResults& results, co
   return table;
 }
 
+report::StudyTable tuned_table(const StudyResults& results) {
+  report::StudyTable table;
+  table.caption = plain("Searches that were tuned on the validation text");
+  table.columns = {plain("row"), plain("seed"), plain("beam size"), plain("length penalty"), plain("alpha")};
+  for (const RowResult& row : results.rows) {
+    for (const CellResult& cell : row.cells) {
+      if (cell.tuned.has_value()) {
+        const decoding::RankingOptions& ranking = cell.tuned->ranking;
+        table.rows.push_back(
+            {plain(row.row->name), plain(fmt::format("{}", cell.seed)), plain(fmt::format("{}", cell.tuned->beam_size)),
+             plain(std::string(decoding::name_of(ranking.length_penalty))), plain(fmt::format("{}", ranking.alpha))});
+      }
+    }
+  }
+  table.note = plain("A search that names one of these options keeps its own value.");
+  return table;
+}
+
 report::StudyTable settings_table(const StudyResults& results) {
   report::StudyTable table;
   table.caption = plain("What differs between the rows: recipe.json and config.json of the last training, first seed");

@@ -17,6 +17,9 @@ report::StudyTable fact_table(const Study& study);
 /// trainings together.
 report::StudyTable run_table(const Study& study, const StudyResults& results, const Writer& writer);
 
+/// Returns the table of the searches that tuning chose, a line for each row and seed. No lines without tuning.
+report::StudyTable tuned_table(const StudyResults& results);
+
 /// Returns the table of what differs between the rows: a line for each value of CellResult::settings that is not the
 /// same in all rows, by the first seed of each; "-" for a row without it. No lines if nothing differs.
 report::StudyTable settings_table(const StudyResults& results);

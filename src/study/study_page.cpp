@@ -151,7 +151,7 @@ StudyTable score_table(const Study& study, const StudyResults& results, const st
     }
   }
   table.columns.push_back(plain("changes"));  // last, for they are long
-  table.note = plain(results.signature);
+  table.note = plain(fmt::format("{}", fmt::join(results.signatures, "; ")));
   for (const RowResult& row : results.rows) {
     std::vector<SaidText> cells = {plain(row.row->name), plain(fmt::format("{}", row.cells.size()))};
     for (const std::string& test : results.tests) {
@@ -320,6 +320,9 @@ report::StudyReport study_page(const Study& study, const StudyResults& results, 
     if (!results.tests.empty()) {
       page.tables.push_back(score_table(study, results, search));
     }
+  }
+  if (StudyTable tuned = tuned_table(results); !tuned.rows.empty()) {
+    page.tables.push_back(std::move(tuned));
   }
   if (!results.comparisons.empty()) {
     page.tables.push_back(comparison_table(study, results));

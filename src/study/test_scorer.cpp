@@ -124,12 +124,14 @@ std::vector<std::string> TestScorer::metric_names() const {
   return names;
 }
 
-std::string TestScorer::signature() const {
-  if (tests_.empty()) {
-    return "";
+std::vector<std::string> TestScorer::signatures() const {
+  std::vector<std::string> signatures;
+  if (!tests_.empty()) {
+    for (const auto& metric : tests_.begin()->second.metrics) {
+      signatures.push_back(metric->name() + "|" + metric->signature(1, {}).text());
+    }
   }
-  const evaluation::Metric& metric = *tests_.begin()->second.metrics.front();
-  return metric.name() + "|" + metric.signature(1, {}).text();
+  return signatures;
 }
 
 std::map<std::string, std::vector<LengthGroup>> TestScorer::lengths() const {

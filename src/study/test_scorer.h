@@ -34,8 +34,9 @@ class TestScorer {
   const evaluation::Metric& first_metric(const std::string& test) const { return *tests_.at(test).metrics.front(); }
   /// Returns the names of the metrics; none if there is no test set.
   std::vector<std::string> metric_names() const;
-  /// Returns the signature of the first metric; empty if there is no test set.
-  std::string signature() const;
+  /// Returns the signatures of the metrics, "BLEU|nrefs:1|case:mixed|...", in their order; none if there is no test
+  /// set.
+  std::vector<std::string> signatures() const;
   size_t lines_of(const std::string& test) const { return tests_.at(test).reference.lines.size(); }
   /// Returns the groups of translations by test set.
   std::map<std::string, std::vector<LengthGroup>> lengths() const;

@@ -67,9 +67,9 @@ TEST_F(StudyCurves, BestValuesAndMinutesAreMeansOverTheSeeds) {
   EXPECT_THAT(cells_of("worse"), ElementsAre("n/a", "32.95", "n/a", "n/a"));
   const std::vector<report::SaidText> sentences = reach_sentences(study_, results_);
   ASSERT_EQ(sentences.size(), 2U);
-  EXPECT_THAT(sentences[0].values, ElementsAre("fast", "slow", "32.00", "10.05", "13.55"));
-  EXPECT_THAT(sentences[1].english, testing::HasSubstr("in {3} of {4} seeds"));
-  EXPECT_THAT(sentences[1].values, ElementsAre("worse", "slow", "32.00", "1", "2"));
+  EXPECT_THAT(sentences[0].values, ElementsAre("fast", "slow", "BLEU", "32.00", "10.05", "13.55"));
+  EXPECT_THAT(sentences[1].english, testing::HasSubstr("in {4} of {5} seeds"));
+  EXPECT_THAT(sentences[1].values, ElementsAre("worse", "slow", "BLEU", "32.00", "1", "2"));
 }
 
 TEST_F(StudyCurves, ARowThatNeverReachesTheValueSaysSo) {

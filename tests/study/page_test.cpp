@@ -87,10 +87,29 @@ TEST_F(StudyPage, SettingsAreThoseOfTheNewestRecipeAndTheModel) {
         << R"({"clip_norm": )" << step << R"(, "learning_rate": 0.30000001192092896, "seed": 3, "tokenizer": "a/b", )"
         << R"("model": {"dropout": 0.5}})";
   }
-  std::ofstream(folder.path() / "config.json") << R"({"tying": "all", "source_vocab_size": 4000, "dropout": 0.1})";
+  std::ofstream(folder.path() / "config.json")
+      << R"({"tying": "all", "source_vocab_size": 4000, "vocabulary_size": 4000, "dropout": 0.1})";
   EXPECT_EQ(settings_of(folder.path()),
             (std::map<std::string, std::string>{
                 {"clip_norm", "10"}, {"dropout", "0.1"}, {"learning_rate", "0.3"}, {"tying", "all"}}));
+}
+
+TEST_F(StudyPage, WhatTuningChoseIsShownForEachSeed) {
+  EXPECT_TRUE(table("Searches that were tuned").empty());
+  decoding::SearchOptions search;
+  search.beam_size = 6;
+  search.ranking.alpha = 1.2;
+  CellResult& cell = results_.rows[1].cells[1];
+  cell.seed = 3;
+  cell.tuned = search;
+  EXPECT_THAT(table("Searches that were tuned"),
+              ElementsAre("row|seed|beam size|length penalty|alpha", "other|3|6|gnmt|1.2"));
+  EXPECT_THAT(results_json(study_, results_), HasSubstr(R"("beam_size": 6)"));
+}
+
+TEST_F(StudyPage, EachMetricHasItsSignature) {
+  results_.signatures = {"BLEU|nrefs:1|case:lc", "chrF2|nrefs:1|case:mixed"};
+  EXPECT_THAT(report::study_markdown(page()), HasSubstr("BLEU|nrefs:1|case:lc; chrF2|nrefs:1|case:mixed"));
 }
 
 TEST_F(StudyPage, ItSaysWhatItRanOn) {
