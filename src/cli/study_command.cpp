@@ -23,11 +23,13 @@
 #include "cli/text_output.h"
 #include "cli/train_options_of.h"
 #include "cli/version.h"
+#include "models/recurrent/recurrent_config.h"
 #include "report/progress_line.h"
 #include "study/child_process.h"
 #include "study/forecast.h"
 #include "study/given.h"
 #include "study/run.h"
+#include "study/search_check.h"
 #include "study/study_page.h"
 #include "training/tasks.h"
 
@@ -92,7 +94,9 @@ class TrainingCheck {
         read_.insert({options.task, options.text, options.valid_text}).second) {
       [[maybe_unused]] const auto task = training::make_task(options);
     }
-    return {options.run.total_minutes, options.run.max_steps};
+    const auto* recurrent = options.model.get_if<models::RecurrentConfig>();
+    return {options.run.total_minutes, options.run.max_steps,
+            recurrent == nullptr || recurrent->attention != models::RecurrentAttention::kNone};
   }
 
  private:
@@ -153,7 +157,7 @@ int predict(const Study& study, const StudyArguments& arguments, const study::Li
   const ThisProgram program(signals);
   const std::vector<Cell> cells = chosen_cells(study, arguments);
   for (const std::string& absent : study::absent_files(study, rows_of(cells))) {  // another study may make it
-    say_note(absent);
+    say_note("warning: " + absent);
   }
   TextOutput output("-");
   output.write("| row | runs | training of a run | of all runs |\n|---|---|---|---|\n");
@@ -195,6 +199,13 @@ void write_results(const Study& study, const study::StudyFolder& folder) {
   base::write_file_atomic(folder.path() / "report.md", report::study_markdown(page));
 }
 
+// Whether a command has refused its options or files, and would again.
+bool is_of_input(int status) {
+  constexpr int kWrongWords = 64;  // EX_USAGE of sysexits.h
+  return status == static_cast<int>(base::ErrorKind::kUsage) || status == kWrongWords ||
+         status == static_cast<int>(base::ErrorKind::kBadData);
+}
+
 int run_study(const Study& study, const StudyArguments& arguments) {
   const std::vector<Cell> cells = chosen_cells(study, arguments);
   const std::vector<std::string> absent = study::absent_files(study, rows_of(cells));
@@ -207,7 +218,8 @@ int run_study(const Study& study, const StudyArguments& arguments) {
     const bool was_done = study::is_done(study, folder, cell);
     const int status = study::run_cell(study, folder, cell, std::cref(program), tell);
     if (status != 0 || signals.requested()) {
-      say(fmt::format("dragoman: study: stopped in {}; run the same command to go on\n", cell.name()));
+      say(fmt::format("dragoman: study: stopped in {}; {}run the same command to go on\n", cell.name(),
+                      is_of_input(status) ? "correct the option, file or text that the error names, then " : ""));
       return status != 0 ? status : signals.exit_status();
     }
     if (!was_done) {
@@ -239,6 +251,7 @@ int run(const StudyArguments& arguments) {
   const study::LimitsOf limits_of = std::ref(check);
   for (study::Row& row : study.rows) {
     [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
+    study::check_attention(study, row, limits_of);
     row.total_minutes = study::limits_of_stage(study, row, study.last_stage(), limits_of).total_minutes;
   }
   return arguments.dry_run ? predict(study, arguments, limits_of) : run_study(study, arguments);

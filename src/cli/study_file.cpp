@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "cli/study_parts.h"
 #include "cli/text_language.h"
 #include "evaluation/read_text.h"
+#include "study/search_check.h"
 #include "study/study_check.h"
 
 namespace dragoman::cli {
@@ -60,9 +62,14 @@ class StudyReader : private StudyParts {
       set[change.substr(0, equals)] = change.substr(equals + 1);
     }
     if (node.IsDefined()) {
-      for (const auto& [name, each] : entries(node, {}, "variables")) {  // later ones may be made of earlier ones
+      const Entries all = entries(node, {}, "variables");
+      std::vector<std::string> names;
+      std::ranges::transform(all, std::back_inserter(names), &Entries::value_type::first);
+      expect_variables(names);
+      for (const auto& [name, each] : all) {  // later ones may be made of earlier ones
         const auto found = set.find(name);
-        variables()[name] = found == set.end() ? value(each, name) : found->second;
+        variables()[name] =
+            found == set.end() ? value(each, name) : filled(found->second, fmt::format("--set {}", name));
       }
     }
   }
@@ -161,7 +168,8 @@ class StudyReader : private StudyParts {
     for (const std::string& text : values(node, "seeds")) {
       uint64_t seed = 0;
       check_usage(YAML::convert<uint64_t>::decode(YAML::Node(text), seed),
-                  "{}: a seed is \"{}\", must be a whole number", place(node), text);
+                  "{}: a seed is \"{}\", must be a whole number from 0 to {}", place(node), text,
+                  std::numeric_limits<uint64_t>::max());
       study_.seeds.push_back(seed);
     }
   }
@@ -208,8 +216,8 @@ class StudyReader : private StudyParts {
   void read_tokenizer(const YAML::Node& node) {
     const std::string name = value(node, "tokenize");
     const std::vector<std::string> known = base::choices<evaluation::Tokenizer>();
-    check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\"{}", place(node), name,
-                base::did_you_mean(name, known));
+    check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\", must be one of {}{}", place(node), name,
+                fmt::join(known, ", "), base::did_you_mean(name, known));
     study_.score.tokenize = base::from_name<evaluation::Tokenizer>(name);
     has_tokenizer_ = true;
   }
@@ -335,17 +343,28 @@ class StudyReader : private StudyParts {
       study_.decided_by_start.insert(option->get_lnames().front());
     }
     study::check_study(study_);
+    check_searches();
     check_text_stages();
     choose_metrics();
+  }
+
+  void check_searches() const {
+    for (const auto& [name, options] : study_.searches) {
+      study::check_search(study_, study_.last_stage().name, options, fmt::format("{}: the search {}", file(), name));
+    }
   }
 
   // Options of a translation or filter in each row; the trainings are checked with their forecast.
   void check_text_stages() const {
     for (const study::Row& row : study_.rows) {
       for (const Stage& stage : study_.stages) {
-        if (stage.kind != study::StageKind::kTrain) {
-          of_stage(stage).check(study_.text_options(row, stage),
-                                fmt::format("{}: row {}, stage {}", file(), row.name, stage.name));
+        if (stage.kind == study::StageKind::kTrain) {
+          continue;
+        }
+        const std::string place = fmt::format("{}: row {}, stage {}", study_.where(stage.place), row.name, stage.name);
+        of_stage(stage).check(study_.text_options(row, stage), place);
+        if (stage.translates()) {
+          study::check_text_stage(study_, row, stage, place);
         }
       }
     }
@@ -360,7 +379,7 @@ class StudyReader : private StudyParts {
 
 study::Study read_study(const std::filesystem::path& path, const std::filesystem::path& corpus,
                         const std::vector<std::string>& changes) {
-  return StudyReader(path, corpus).read(read_yaml(path, "study"), changes);
+  return StudyReader(path, corpus).read(read_study_tree(path), changes);
 }
 
 }  // namespace dragoman::cli

@@ -51,7 +51,9 @@ void check_stage(const Stage& stage, bool has_keep, const std::string& place) {
     need(stage.text.empty() || stage.source.size() + stage.target.size() == 0, "source and target, or text alone");
   } else if (stage.kind == StageKind::kFilter) {
     need(!stage.source.empty() && !stage.target.empty(), "source and target");
-    need(stage.model.empty() != stage.nearest_to.empty(), "a model that scores, or nearest-to");
+    need(!stage.model.empty() || !stage.nearest_to.empty(), "a model that scores, or nearest-to");
+    check_usage(stage.model.empty() || stage.nearest_to.empty(), "{}: stage {} has a model and nearest-to; keep one",
+                place, stage.name);
     need(has_keep, "keep, the share of the pairs that stay, such as 0.8");
   } else if (stage.kind == StageKind::kBackTranslate) {
     need(!stage.model.empty(), "a model");
@@ -122,16 +124,24 @@ const CommandOptions& StudyParts::of_stage(const Stage& stage) const {
   return stage.kind == StageKind::kTrain ? train_ : stage.translates() ? translate_ : score_;
 }
 
+void StudyParts::check_values(const CLI::Option& option, const std::string& name,
+                              const std::vector<std::string>& values, const std::string& place) try {
+  check_option_values(option, name, values, place);
+} catch (const base::Error& error) {
+  base::fail(error.kind(), "{}{}", error.what(), values.size() == 1 ? decimal_hint(values.front()) : "");
+}
+
 OptionList StudyParts::options(const YAML::Node& node, const CommandOptions& command) const {
   OptionList list;
   if (node.IsMap()) {
     for (const auto& entry : node) {
+      check_is_no_decimal(entry.first, entry.second);
       command.check_name(entry.first.Scalar(), place(entry.first));
     }
   }
   for (const auto& [name, each] : entries(node, command.names(), "options")) {
     const std::vector<std::string> given = values(each, name);
-    check_option_values(command.option(name), name, given, place(each));
+    check_values(command.option(name), name, given, place(each));
     list.set(name, given);
   }
   return list;
@@ -140,6 +150,7 @@ OptionList StudyParts::options(const YAML::Node& node, const CommandOptions& com
 Stage StudyParts::read_stage(const std::string& name, const YAML::Node& node) const {
   Stage stage;
   stage.name = name;
+  stage.place = place(node);
   stage.kind = kind_of(node, name);
   for (const auto& [key, each] : entries(node, keys_of(stage.kind), fmt::format("the stage {}", name))) {
     if (key == "options") {
@@ -203,10 +214,11 @@ study::Row StudyParts::read_row(const std::string& name, const YAML::Node& node,
       const auto stage = std::ranges::find(stages, changed, &Stage::name);
       row.stage_options[changed] = options(entry.second, stage == stages.end() ? train_ : of_stage(*stage));
     } else {
+      check_is_no_decimal(entry.first, entry.second);
       train_.check_name(key, line);
       const std::string option = known_key(entry.first, train_.names(), line);
       const std::vector<std::string> given = values(entry.second, option);
-      check_option_values(train_.option(option), option, given, line);
+      check_values(train_.option(option), option, given, line);
       row.options.set(option, given);
     }
   }

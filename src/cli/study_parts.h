@@ -60,6 +60,9 @@ class StudyParts : public StudyYaml {
   const CommandOptions& of_stage(const study::Stage& stage) const;
 
  private:
+  /// As cli::check_option_values, with a word on decimal commas.
+  static void check_values(const CLI::Option& option, const std::string& name, const std::vector<std::string>& values,
+                           const std::string& place);
   study::StageKind kind_of(const YAML::Node& stage, const std::string& name) const;
 
   CommandOptions train_, translate_, score_;

@@ -169,13 +169,19 @@ expect "message without the teacher" 1 "$(grep -c 'the model teacher is nowhere/
 expect "folders without the teacher" "" "$(find . -name astray -type d)"
 "$program" study astray.yaml --corpus corpus --dry-run >out 2>err
 expect "status of a dry run without the teacher" 0 $?
-expect "message of a dry run without the teacher" 1 "$(grep -c 'the model teacher is nowhere/seed-1/model' err)"
+expect "message of a dry run without the teacher" 1 "$(grep -c '^dragoman: warning: study astray: the model teacher is nowhere/seed-1/model' err)"
 sed 's,whole/base/seed-1,studies/first/base/seed-1,' taught.yaml >astray.yaml
 "$program" study astray.yaml --corpus corpus --quiet --folder astray >out 2>err
 expect "message without the model of another study" 1 "$(grep -c 'no model.safetensors is; it is of the study first, run that first' err)"
 sed 's,reverse-model: teacher,reverse-model: taecher,' taught.yaml >astray.yaml
 "$program" study astray.yaml --corpus corpus --quiet --folder astray >out 2>err
 expect "message with a reverse model that is no name" 1 "$(grep -c -- '--reverse-model is taecher, but no stage that trains, .* models: teacher, model; did you mean "teacher"' err)"
+# What a command refuses is to be corrected before it goes on.
+echo word >terms.tsv
+sed 's,reverse-model: teacher,terms: terms.tsv,' taught.yaml >terms.yaml
+"$program" study terms.yaml --corpus corpus --quiet --folder terms >out 2>err
+expect "status with terms that have no translation" 65 $?
+expect "what it says of a step that needs other files" 1 "$(grep -c 'stopped in student, seed 1; correct the option, file or text that the error names, then run the same command to go on$' err)"
 cp -r whole/dropout-0/seed-1/model other
 "$program" study taught.yaml --corpus corpus --quiet --folder taught --set t=1 >out 2>err  # t is no option
 expect "status of an unknown change" 2 $?
@@ -294,6 +300,10 @@ sed -i 's/lines: 201/lines: 150/' few.yaml
 "$program" study few.yaml --corpus corpus --rows plain --folder few-200 >out 2>err
 expect "status with other lines in the same folder" 2 $?
 expect "what it says of other lines" 1 "$(grep -c 'is a study of another text' err)"
+sed 's/{text: test.tsv}/{text: test.en}/' classify.yaml >unlabelled.yaml
+"$program" study unlabelled.yaml --corpus corpus --dry-run >out 2>err
+expect "status with a test without labels" 65 $?
+expect "what it says of a test without labels" 1 "$(grep -c 'corpus/test.en:1' err)"
 encoder tag "span-f1, tag-accuracy" train.tags test.tags "start: {initial-model: classify/plain/seed-1/model}"
 expect "scores of tags" 3 "$(grep -cE '^\| (plain|smooth|start) \| 1 \| [0-9.]+ \| [0-9.]+ \| .* \|$' tag.out)"
 expect "a row that starts from a model" 1 "$(grep -c 'initial-model=classify/plain/seed-1/model' tag.out)"
@@ -309,7 +319,12 @@ wrong_encoder 'test test is a text with labels or tags; name their metrics under
 wrong_encoder 'needs a source and a target, or a text alone' 's/{test: {text: test.tags}}/{test: {source: test.en, text: test.tags}}/'
 wrong_encoder 'the trainings read one text' 's/{test: {text: test.tags}}/{test: {source: test.en, target: test.de}}/'
 wrong_encoder 'lowercase would change labels and tags' 's/^rows:/lowercase: true\nrows:/'
-wrong_encoder 'no row is called "smoth"; did you mean "smooth"?' 's/reach: smooth/reach: smoth/'
+wrong_encoder 'no row is called "smoth"; rows: plain, smooth, start; did you mean "smooth"?' 's/reach: smooth/reach: smoth/'
+sed 's/{text: test.tags}/{text: words.tags}/' tag.yaml >untagged.yaml
+cut -f 1 corpus/test.tags >corpus/words.tags
+"$program" study untagged.yaml --corpus corpus --dry-run >out 2>err
+expect "status with a test without tags" 65 $?
+expect "what it says of a test without tags" 1 "$(grep -c 'corpus/words.tags:1: has 1 column, must be a word and its tag' err)"
 sed 's/train.tags/broken.tags/' tag.yaml >broken.yaml
 sed '3s/.*/word/' corpus/train.tags >corpus/broken.tags
 "$program" study broken.yaml --corpus corpus --folder wrong --dry-run >out 2>err
@@ -338,7 +353,7 @@ refuse 'names the variable "form"' 's/val.{from}/val.{form}/'
 refuse 'which is not there; --corpus DIR' 's/test.de/nothing.de/'
 refuse 'must be train, translate, distill, back-translate or filter' 's/do: distill/do: distil/'
 refuse 'row dropout-0, stage both: --d-model is 15, must be a multiple of --n-heads (2)' 's/dropout: 0,/n-heads: 2, d-model: 15,/'
-refuse 'no row is called "bases"; did you mean "base"?' '' --rows bases
+refuse 'no row is called "bases"; rows: base, dropout-0; did you mean "base"?' '' --rows bases
 refuse 'no option of that name; did you mean "dropout"?' '' --set dropuot=0.1
 refuse 'must be NAME=VALUE' '' --set dropout
 refuse 'no variable and no option of that name; did you mean "from"?' '' --set form=de
@@ -376,6 +391,37 @@ refuse '--metric accuracy is not measured by task translation; choose bleu, chrf
 refuse '--valid-share takes validation text from --text' 's/dropout: 0,/valid-share: 0.1,/' --dry-run
 refuse 'study wrong: search paper: --terms is nothing.tsv, which is not there' 's/paper: {beam-size: 4}/paper: {terms: nothing.tsv}/'
 refuse 'the initial model of row dropout-0 is nowhere, where no model.safetensors is' 's/dropout: 0,/initial-model: nowhere,/'
+# What would fail after trainings, or would have no effect.
+refuse 'wrong.yaml: line 28: row base, stage forward: --nbest is 8, must be 1 to --beam-size (4)' 's/nbest: 4}}/nbest: 8}}/'
+refuse 'row base, stage forward: --nbest is 4, but the text is one translation of each line' 's/nearest-to: target, options/options/'
+refuse 'wrong.yaml: the search reverse: --beam-size is 1, but --reverse-model chooses' 's/reverse-weight: 0.1/beam-size: 1/' --dry-run
+refuse '--reverse-weight is 0, so --reverse-model would do nothing' 's/reverse-weight: 0.1/reverse-weight: 0/'
+refuse 'the search paper: --shortlist is on, but a study makes no shortlist for the model of stage model' 's/paper: {beam-size: 4}/paper: {shortlist: true}/'
+refuse 'stage forward: --shortlist is on, but a study makes no shortlist for the model of stage both' 's/nbest: 4}}/nbest: 4, shortlist: true}}/'
+without_attention='s/^  preset: tiny/  preset: gru-mini/; /^  .*coder-layers: 1\|^  d-ff: 16\|^  n-heads: 1/d; s/dropout: 0,/attention: none,/'
+refuse 'wrong.yaml: line 21: row dropout-0: the search paper gives --coverage-penalty, but the model of stage model has no attention to the source' "$without_attention; s/paper: {beam-size: 4}/paper: {coverage-penalty: 0.2}/" --dry-run
+refuse 'row dropout-0: stage forward gives --coverage-penalty, but the model of stage both has no attention' "$without_attention; s/nbest: 4}}/nbest: 4, coverage-penalty: 0.2}}/" --dry-run
+refuse 'wrong.yaml: line 30: stage near keeps 0.002 of 200 lines, which is none; keep more' 's/keep: 0.5/keep: 0.002/' --dry-run
+refuse 'stage model trains from target to source, but its model is tested on the validation text' 's/source: .source, near.source, backward./source: target/; s/target: .target, near.target, target./target: source/'
+refuse 'wrong.yaml: line 28: stage forward translates from source to target by both, which learns the other direction alone' 's/source: .source, target., target: .target, source./source: target, target: source/'
+refuse 'wrong.yaml: line 29: stage backward translates from target to source by both, which learns the other direction alone' 's/source: .source, target., target: .target, source./source: source, target: target/'
+# Lines of stages and rows.
+refuse 'wrong.yaml: line 32: stage model uses the text "sideward"' 's/backward\]/sideward]/'
+refuse 'line 28: stage forward uses the model "model", which a later stage makes' 's/teacher: both/teacher: model/'
+refuse 'line 32: stage model uses the model "forward", which is no model; each model before this stage: both' 's/start-from: both/start-from: forward/'
+refuse 'line 29: two things are called "target": the stage target and a text; rename one' 's/  backward: /  target: /'
+refuse 'line 32: the shares of the stages up to model are 1.4 together, must be 1 or less' 's/both: {do: train,/both: {do: train, share: 0.7,/; s/    start-from: both/&\n    share: 0.7/'
+refuse 'line 25: row dropout-0 changes the stage "bothe", which the study has not; stages: both, forward, backward, near, model; did you mean "both"?' 's/dropout: 0,/bothe: {dropout: 0},/'
+refuse 'stage near has a model and nearest-to; keep one' 's/near: {do: filter,/near: {do: filter, model: both,/'
+refuse 'a seed is "-1", must be a whole number from 0 to 18446744073709551615' 's/seeds: .1, 2./seeds: [-1]/'
+refuse 'tokenize is "13b", must be one of 13a, ' 's/^searches/score: {tokenize: 13b}\nsearches/'
+refuse '"{to}" names the variable "to", which stands later; a variable may name those before it' 's/{from: en, updates: 12}/{from: "{to}", to: en, updates: 12}/'
+refuse '--set from: "{form}" names the variable "form", which is not under variables' '' --set 'from={form}'
+refuse '"val.{from" has a { without a }' 's/val.{from}/val.{from/'
+refuse 'may have letters a to z and A to Z, digits, and - _ . inside' 's/  dropout-0: /  dropouté: /'
+refuse 'wrong.yaml: line 10: the indentation has a tab; YAML takes blanks alone' 's/^  preset: tiny/\tpreset: tiny/'
+refuse 'dropout is "0,1", must be a number; write 0.1, with a point' 's/^  d-model: 16/  dropout: 0,1/'
+refuse 'line 25: "1" has no value; if it is a part of a number, write the number with a point' 's/dropout: 0,/dropout: 0,1,/'
 "${study[@]}" --folder whole --set dropout=0.2 >out 2>err
 expect "status with other options in the same folder" 2 $?
 expect "what it says of other options" 1 "$(grep -c 'both was done with other options: dropout was not given, is 0.2; give the old ones back, name another --folder, or remove whole/base/seed-1$' err)"
@@ -444,7 +490,7 @@ expect "status with another baseline" 0 $? || cat err
 expect "tables against it, and against the file's" "1 0" "$(grep -c '^Against dropout' out) $(grep -c '^Against plain' out)"
 ./replaced study losses.yaml --corpus corpus --folder losses --baseline dropuot >out 2>err
 expect "status with a baseline that is no row" 2 $?
-expect "what it says" 1 "$(grep -c 'no row is called "dropuot"; did you mean "dropout"' err)"
+expect "what it says" 1 "$(grep -c 'no row is called "dropuot"; rows: plain, dropout, characters; did you mean "dropout"' err)"
 sed 's/vocab-type: bpe, vocab-size: 24, //; s/^rows:/&\n  later: {tokenizer: not-yet.spm}/' losses.yaml >later.yaml
 "$program" study later.yaml --corpus corpus --folder later --dry-run --rows plain >out 2>err
 expect "status where a row that is not run names a file that is not there" 0 $? || cat err
@@ -482,6 +528,11 @@ for tune in true false; do
   expect "status with tune: $tune" 0 $? || cat err
   expect "tuned settings with tune: $tune" $tune "$([ -e tuned/plain/seed-1/model/decoding.json ] && echo true || echo false)"
 done
+"$program" study tuned.yaml --corpus corpus --folder tuned --quiet >out 2>err
+expect "status of a model that is tuned again" 0 $? || cat err
+expect "what tuning chose, in the report" 1 "$(awk '/^Searches that were tuned/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| plain \| 1 \| [0-9]+ \| gnmt \| [0-9.]+ \|$')"
+expect "what tuning chose, in the results" 1 "$(grep -c '"beam_size"' tuned/results.json)"
+expect "signatures of two metrics" 1 "$(grep -c '^BLEU|nrefs:1|.*; chrF2|nrefs:1|' out)"
 "$program" inspect --model tuned/plain/seed-1/model --verify >out 2>err
 expect "status of a model that was tuned" 0 $? || cat err
 
