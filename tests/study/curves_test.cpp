@@ -70,6 +70,9 @@ TEST_F(StudyCurves, BestValuesAndMinutesAreMeansOverTheSeeds) {
   EXPECT_THAT(sentences[0].values, ElementsAre("fast", "slow", "BLEU", "32.00", "10.05", "13.55"));
   EXPECT_THAT(sentences[1].english, testing::HasSubstr("in {4} of {5} seeds"));
   EXPECT_THAT(sentences[1].values, ElementsAre("worse", "slow", "BLEU", "32.00", "1", "2"));
+  for (const report::SaidText& each : sentences) {
+    EXPECT_NE(report::text_in(report::PageLanguage::kChinese, each.english), each.english);
+  }
 }
 
 TEST_F(StudyCurves, ARowThatNeverReachesTheValueSaysSo) {

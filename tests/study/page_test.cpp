@@ -151,6 +151,7 @@ TEST_F(StudyPage, SentencesCaptionsAndNotesAreInBothLanguages) {
     comparison.verdict = verdict;
     results_.comparisons.push_back({&study_.rows[1], "test", 2, comparison});
   }
+  results_.rows[0].cells[0].tuned = decoding::SearchOptions();
   const report::StudyReport report = page();
   ASSERT_EQ(report.conclusions.size(), 3U);
   for (const report::SaidText& sentence : report.conclusions) {
