@@ -9,53 +9,10 @@
 #include "base/lap.h"
 #include "distributed/thread_communicator.h"
 #include "kernels/backends/backend_of.h"
-#include "nn/norm.h"
 #include "tensor/transfer.h"
+#include "training/replica_statistics.h"
 
 namespace dragoman::training {
-
-// Sums over the threads of this process, then over the processes. The first thread keeps what running statistics move
-// towards, until the update is applied.
-class ReplicaStatistics : public nn::BatchStatistics {
- public:
-  ReplicaStatistics(distributed::Communicator& threads, distributed::ProcessGroup& processes)
-      : threads_(threads), processes_(processes) {}
-
-  void sum(std::span<double> values) override {
-    threads_.all_reduce_sum(values);
-    if (processes_.size() == 1) {
-      return;
-    }
-    if (threads_.rank() == 0) {
-      processes_.all_reduce_sum(values);
-    } else {
-      std::ranges::fill(values, 0.0);
-    }
-    threads_.all_reduce_sum(values);  // hands the sums of the first thread on
-  }
-  void keep(const tensor::Tensor& running, std::span<const double> latest) override {
-    if (threads_.rank() == 0) {
-      kept_.push_back({running, {latest.begin(), latest.end()}});
-    }
-  }
-  void forget() { kept_.clear(); }
-  void apply() {
-    for (const Kept& each : kept_) {
-      nn::move_running(each.running, each.latest);
-    }
-    forget();
-  }
-
- private:
-  struct Kept {
-    tensor::Tensor running;  // [D]
-    std::vector<double> latest;
-  };
-
-  distributed::Communicator& threads_;
-  distributed::ProcessGroup& processes_;
-  std::vector<Kept> kept_;
-};
 
 // One thread's share: created, used and destroyed with its own arena.
 struct DataParallel::Worker {
@@ -361,7 +318,7 @@ void DataParallel::update_matrices(double learning_rate) {
 void DataParallel::move_running_statistics() {
   if (ReplicaStatistics* statistics = workers_.front()->statistics.get(); statistics != nullptr) {
     model_.parameters().mutable_values();  // marks the values as changed
-    statistics->apply();
+    statistics->move();
   }
 }
 
