@@ -4,6 +4,7 @@
 #include <array>
 #include <sstream>
 
+#include "data/encoded_corpus.h"
 #include "data/text/text_file.h"
 #include "decoding/translator.h"
 #include "evaluation/evaluate.h"
