@@ -14,7 +14,7 @@
 namespace dragoman::training {
 namespace {
 
-constexpr size_t kSamples = 5;  // sentences in the report
+constexpr size_t kShownSentences = 5;  // sentences in the report
 
 std::vector<std::string> read_all(const std::vector<std::filesystem::path>& files) {
   std::vector<std::string> lines;
@@ -75,7 +75,7 @@ ValidationResult TranslationValidation::run(DataParallel& replicas, const models
   processes.broadcast(scores);  // processors may differ in the last bit, decisions must not
   result.bleu = scores[0];
   result.chrf = scores[1];
-  for (size_t index = 0; index < std::min(kSamples, translations.size()); ++index) {
+  for (size_t index = 0; index < std::min(kShownSentences, translations.size()); ++index) {
     result.samples.push_back({sources_[index], references_[index], translations[index]});
   }
   return result;
