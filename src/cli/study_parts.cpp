@@ -135,7 +135,6 @@ OptionList StudyParts::options(const YAML::Node& node, const CommandOptions& com
   OptionList list;
   if (node.IsMap()) {
     for (const auto& entry : node) {
-      check_is_no_decimal(entry.first, entry.second);
       command.check_name(entry.first.Scalar(), place(entry.first));
     }
   }

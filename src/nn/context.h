@@ -39,7 +39,7 @@ class BatchStatistics {
   virtual ~BatchStatistics() = default;
   /// Replaces the values by their sums over all replicas. Requires: all replicas make the same calls in the same order.
   virtual void sum(std::span<double> values) = 0;
-  /// Notes that running statistics [D] move towards those of this batch (move_running) once the update is applied.
+  /// Notes that running statistics [D] move towards the latest ones (move_running) once the update is applied.
   /// Every replica calls it with the same values, in the backward; replicas of a process share the running statistics.
   virtual void keep(const tensor::Tensor& running, std::span<const double> latest) = 0;
 };

@@ -12,8 +12,7 @@ namespace dragoman::nn {
 /// Computes a simpler simple recurrent unit, which stands in place of self-attention in a decoder:
 ///   f_t = sigmoid(x_t Wf + bf),   c_t = f_t * c_{t-1} + (1 - f_t) * (x_t W),   y_t = max(0, c_t),   c_0 = 0
 /// The parameters are PATH.forget.weight and PATH.input.weight, [D, D], and with Biases::kAll PATH.forget.bias, [D].
-/// All that a row knows of the rows
-/// before it is c_{t-1}, D numbers.
+/// All that a row knows of the rows before it is c_{t-1}, D numbers.
 /// Source: Kim et al. 2019, "From Research to Production and Back: Ludicrously Fast Neural Machine Translation",
 /// section 3.1.
 class Ssru {

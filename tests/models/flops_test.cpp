@@ -57,22 +57,24 @@ TEST(ForwardFlops, OfTransformers) {
   });
 }
 
+// A decoder or an encoder alone.
+template <typename Config>
+Config small_alone() {
+  Config config;
+  config.vocab_size = 37;
+  config.layers = 2;
+  config.d_model = 16;
+  config.d_ff = 24;
+  config.n_heads = 4;
+  return config;
+}
+
 TEST(ForwardFlops, OfDecodersAndEncodersAlone) {
-  DecoderOnlyConfig decoder;
-  decoder.vocab_size = 37;
-  decoder.layers = 2;
-  decoder.d_model = 16;
-  decoder.d_ff = 24;
-  decoder.n_heads = 4;
+  auto decoder = small_alone<DecoderOnlyConfig>();
   decoder.layer.n_kv_heads = 2;
   const DecoderOnly generator(decoder);
   EXPECT_DOUBLE_EQ(generator.forward_flops(0, 1), of_weights(generator) + 2 * of_pair(decoder.layer_config()));
-  EncoderOnlyConfig encoder;
-  encoder.vocab_size = 37;
-  encoder.layers = 2;
-  encoder.d_model = 16;
-  encoder.d_ff = 24;
-  encoder.n_heads = 4;
+  auto encoder = small_alone<EncoderOnlyConfig>();
   encoder.pooler = Pooler::kNone;  // which the head for words does not read
   encoder.class_pooling = Pooling::kMean;
   const EncoderOnly reader(encoder);

@@ -308,10 +308,10 @@ double Recurrent::forward_flops(int64_t source_length, int64_t target_length) co
   const RecurrentConfig& config = recurrent_config();
   const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
   double sum = key_ ? 2 * static_cast<double>(config.d_key() + config.d_context()) * s * t : 0.0;  // scores, contexts
+  const std::string keys = fmt::format("{}.key.weight", kAttentionPath);
   for (const nn::ParameterHandle& parameter : parameters_.parameters()) {
     const std::string& path = parameter->path;
-    const bool is_of_source =
-        path.starts_with("encoder.layers.") || path == fmt::format("{}.key.weight", kAttentionPath);
+    const bool is_of_source = path.starts_with("encoder.layers.") || path == keys;
     const bool is_of_first_state = path.find(".initial_") != std::string::npos;
     if (parameter->is_matrix_weight) {
       sum += 2 * static_cast<double>(parameter->shape.size()) * (is_of_source ? s : is_of_first_state ? 1.0 : t);
